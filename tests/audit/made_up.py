@@ -43,12 +43,19 @@ HOST: Mapping[str, Value] = {
     "rdma.mlx5_0.1.interface": "eth0", "rdma.mlx5_1.1.interface": "eth1",
     "rdma.mlx5_0.1.active_mtu_bytes": 4096, "rdma.mlx5_0.1.max_mtu_bytes": 4096, "rdma.mlx5_0.1.traffic_class": 106,
     "rdma.mlx5_0.1.gid_kinds": "IB/RoCE v1 IPv4, RoCE v2 IPv4", "rdma.mlx5_0.1.gid_kind.3": "RoCE v2 IPv4",
-    "lldp.eth0.system": "leaf1", "lldp.eth0.most_frame_bytes": 9234,
+    "lldp.eth0.system": "leaf1", "lldp.eth0.most_frame_bytes": 9234, "lldp.eth1.system": "spine9",
+    "interface.eth0.ipv4_network": "10.0.0.0/24", "interface.eth1.ipv4_network": "10.0.1.0/24",
+    "interface.docker0.ipv4": "172.17.0.1",
+    "link.eth0.fec_uncorrectable_count": 0, "link.eth0.change_count": 2,
+    "dcb.eth0.tc_shares_percent": "50 0 0 50 0 0 0 0", "dcb.eth0.tc_algorithms": "ets ets ets ets ets ets strict ets",
+    "dcb.eth0.dcbx": "host ieee", "dcb.eth0.cable_m": 5,
+    "dcb.eth0.priority_to_buffer": "0 0 0 1 0 0 0 0", "dcb.eth0.buffer_bytes": "20016 156096 0 0 0 0 0 0",
 }  # fmt: skip
 PORT: Mapping[str, Value] = {
     "mtu_bytes": 9216, "speed_bits_per_s": 100 * 10**9, "fec": "rs", "is_up": True, "pfc_mode": "on",
     "pfc_is_operating": True,
     "pfc_priorities": "3", "pfc_watchdog": True, "trust": "dscp", "dscp_to_priority": DSCP, "ecn_queues": "3",
+    "ecn_3_bytes": "150000 1500000",
     "wred_without_ecn_queues": "none", "lossless_buffer_priorities": "3", "rx_pause": False, "tx_pause": False,
     "rx_crc_error_count": 0,
 }  # fmt: skip

@@ -62,7 +62,7 @@ def test_interface() -> None:
         },
         links={f"{NET}/device/driver": "../../../bus/pci/drivers/mlx5_core"},
         outputs={
-            "ip -j -4 addr": Output(0, '[{"ifname":"eth0","addr_info":[{"local":"10.0.0.1"}]}]', ""),
+            "ip -j -4 addr": Output(0, '[{"ifname":"eth0","addr_info":[{"local":"10.0.0.1","prefixlen":24}]}]', ""),
             "ethtool -k eth0": Output(0, ETHTOOL_K, ""),
             "ethtool -c eth0": Output(0, ETHTOOL_C, ""),
             "ethtool -g eth0": Output(0, ETHTOOL_G, ""),
@@ -77,6 +77,7 @@ def test_interface() -> None:
         "speed_bits_per_s": 25_000_000_000,
         "driver": "mlx5_core",
         "ipv4": "10.0.0.1",
+        "ipv4_network": "10.0.0.0/24",
         "tso": True,
         "gso": True,
         "gro": False,

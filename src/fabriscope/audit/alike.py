@@ -15,7 +15,7 @@ _VOLATILE = re.compile(
 )
 """What is another number at every look."""
 _OWN = re.compile(
-    r"kernel\.host_name|.*\.(mac|ipv4|address|node_guid|chassis_mac|lid)$|.*\.gid\.\d+$|port\.|device\.host_name|lldp\.|interrupt\.|numa\.[^.]*\.distances"
+    r"kernel\.host_name|.*\.(mac|ipv4|ipv4_network|address|node_guid|chassis_mac|lid)$|.*\.gid\.\d+$|port\.|device\.host_name|lldp\.|interrupt\.|numa\.[^.]*\.distances"
 )
 """What names one host, or its place."""
 _KIND_OF_CARD = re.compile(r"(interface\..*\.driver|rdma\..*\.board_id)")

@@ -70,10 +70,7 @@ class _Compared:
         """Yield where hosts differ, and where the fact is unknown though it could be set."""
         spread = alike.spread(self.name, hosts)
         known = [one for one in spread.values if one.value is not None]
-        for host in hosts if known or not self.is_optional else ():
-            fact = hosts[host].unknown.get(self.name)
-            if fact is not None and fact.is_offered:
-                yield Unseen(self.check.name, (host,), fact.unknown_because or "unknown")
+        yield from unread(self.check, self.name, hosts) if known or not self.is_optional else ()
         if len(known) < 2:
             yield None if known else _NOTHING
             return
@@ -97,6 +94,14 @@ class _Compared:
         """Return the fact of the first of the hosts that share it as evidence."""
         where = " ".join(filter(None, (one.hosts[0], self.part)))
         return Witness(where, self.name.rpartition(".")[2], value_text(one.value), self.told_by)
+
+
+def unread(check: Check, name: str, places: Mapping[str, HostFacts]) -> Iterator[Unseen]:
+    """Yield the hosts, or devices, of which a fact is unknown though it could be told."""
+    for place, known in places.items():
+        fact = known.unknown.get(name)
+        if fact is not None and fact.is_offered:
+            yield Unseen(check.name, (place,), fact.unknown_because or "unknown")
 
 
 def agree(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from collections.abc import Callable, Mapping
 
@@ -34,9 +35,11 @@ def _facts(reading: Reading) -> list[Fact]:
     for name in reading.names_under(_NET):
         head = f"interface.{name}"
         facts += _kernel_facts(reading, name)
-        address = addresses.get(name)
+        address, network = addresses.get(name, (None, "none"))
         reason = None if address else problem or "it has none"
         facts.append(Fact(f"{head}.ipv4", address, reason))
+        facts.append(Fact(f"{head}.ipv4_network", None if problem else network, problem))
+        facts += _built_on(reading, name)
         if name != "lo" and not is_down(reading, name):
             facts += _ethtool_facts(reading, name)
     return facts
@@ -83,18 +86,31 @@ def _numa_node(text: str) -> int:
     return int(text)
 
 
-def _addresses(reading: Reading) -> tuple[dict[str, str], str | None]:
-    """Return the first IPv4 address of each interface, and why there are none at all."""
+def _addresses(reading: Reading) -> tuple[dict[str, tuple[str, str]], str | None]:
+    """Return the first IPv4 address of each interface with its network, and why there are none at all."""
     text, problem = reading.output("ip -j -4 addr")
     if problem:
         return {}, problem
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for one in Foreign.json(text or "[]", "ip -j -4 addr").items():
         infos = one.get("addr_info")
-        locals_ = [local.text() for info in (infos.items() if infos else ()) if (local := info.get("local"))]
-        if locals_:
-            found[one.at("ifname").text()] = locals_[0]
+        for info in infos.items() if infos else ():
+            if (local := info.get("local")) is not None:
+                bits = info.get("prefixlen")
+                network = f"{local.text()}/{bits.whole(most=32) if bits is not None else 32}"
+                told = (local.text(), str(ipaddress.ip_interface(network).network))
+                found.setdefault(one.at("ifname").text(), told)
     return found, None
+
+
+def _built_on(reading: Reading, name: str) -> list[Fact]:
+    """Return the interfaces that a VLAN, a bond or a bridge is built on, and how a bond shares them."""
+    head, folder = f"interface.{name}", f"{_NET}/{name}"
+    below = sorted(path.rpartition("/lower_")[2] for path in reading.links if path.startswith(f"{folder}/lower_"))
+    facts = [Fact(f"{head}.below", " ".join(below))] if below else []
+    if f"{folder}/bonding/mode" in reading.files:
+        facts.append(reading.fact(f"{head}.bond_mode", f"{folder}/bonding/mode", lambda text: text.split()[0]))
+    return facts
 
 
 def _ethtool_facts(reading: Reading, name: str) -> list[Fact]:
@@ -151,9 +167,10 @@ FACTS = Group(
         f"{_NET}/*/{name}"
         for name in (
             "mtu", "operstate", "speed", "duplex", "address", "tx_queue_len", "gro_flush_timeout", "device/numa_node",
+            "bonding/mode",
         )
     ),
-    links=(f"{_NET}/*/device/driver",),
+    links=(f"{_NET}/*/device/driver", f"{_NET}/*/lower_*"),
     commands=(
         ("ip", "-j", "-4", "addr"),
         *(("ethtool", option, "{interface}") for option in ("-k", "-c", "-a", "-g", "-i")),

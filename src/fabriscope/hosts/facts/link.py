@@ -25,7 +25,8 @@ def _facts(reading: Reading) -> list[Fact]:
         facts += [reading.fact(f"{head}.change_count", f"{folder}/carrier_changes", int)]
         facts += [reading.fact(f"{head}.{one}", f"{folder}/statistics/{file}", int) for one, file in _COUNTERS.items()]
         if not is_down(reading, name):
-            facts += _negotiated(reading, name) + _fec(reading, name) + _rings(reading, name)
+            facts += _negotiated(reading, name) + _fec(reading, name) + _corrected(reading, name)
+            facts += _rings(reading, name)
     return facts
 
 
@@ -78,6 +79,20 @@ def _fec(reading: Reading, name: str) -> list[Fact]:
     ]
 
 
+def _corrected(reading: Reading, name: str) -> list[Fact]:
+    """Return how many blocks FEC has corrected, and could not; not every driver counts them."""
+    command = f"ethtool -I --show-fec {name}"
+    text, problem = reading.output(command)
+    wanted = {"corrected_blocks": "fec_corrected_count", "uncorrectable_blocks": "fec_uncorrectable_count"}
+    if problem:
+        return [reading.missing(f"link.{name}.{fact}", command) for fact in wanted.values()]
+    _, counts, told = text.partition("Statistics:")
+    if not counts:
+        return [Fact(f"link.{name}.{fact}", None, "not counted", is_offered=False) for fact in wanted.values()]
+    pairs = key_values(told)
+    return [looked_up(f"link.{name}.{fact}", pairs, key, int) for key, fact in wanted.items()]
+
+
 def _rings(reading: Reading, name: str) -> list[Fact]:
     """Return how large the rings of frames could be."""
     command = f"ethtool -g {name}"
@@ -107,6 +122,7 @@ FACTS = Group(
     commands=(
         ("ethtool", "{hardware}"),
         ("ethtool", "--show-fec", "{hardware}"),
+        ("ethtool", "-I", "--show-fec", "{hardware}"),
         ("ethtool", "-g", "{interface}"),
     ),
 )
