@@ -84,6 +84,7 @@ RUNNING = (
         "run",
         "survey",
         "device_asking",
+        "log_labels",
         "log_values",
         "log_twins",
         "importing",

@@ -12,7 +12,7 @@ from fabriscope import store
 from fabriscope.analysis.results import results_of
 from fabriscope.cli import fabriscope
 from fabriscope.model.errors import ParseError, PlanError
-from fabriscope.running import importing
+from fabriscope.running import importing, log_labels
 
 LATENCY = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n{rows}"
 BANDWIDTH = "# OSU MPI Bandwidth Test v5.8\n# Size      Bandwidth (MB/s)\n{rows}"
@@ -117,7 +117,7 @@ def test_all_that_is_left_out_is_named_in_the_run(logs: Path, tmp_path: Path) ->
 )  # fmt: skip
 def test_a_wrong_label_is_a_wrong_command_line(logs: Path, tmp_path: Path, labels: str, says: str) -> None:
     with pytest.raises(PlanError, match=says):
-        importing.run([logs], tmp_path / "run", importing.parse_labels(labels))
+        importing.run([logs], tmp_path / "run", log_labels.parse_labels(labels))
     assert not (tmp_path / "run").exists()
 
 

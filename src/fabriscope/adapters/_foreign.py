@@ -16,6 +16,8 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch, SampleBlock
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.mpi import MpiStack
+from fabriscope.readers.base import Document, Row, Table
+from fabriscope.readers.traps import TableTraps
 
 TCP_PORT_COUNT = 100
 """TCP ports reserved for each launch."""
@@ -111,6 +113,8 @@ class Readings:
     details: dict[str, object] = field(default_factory=dict)
     blocks: list[SampleBlock] = field(default_factory=list)
     """Of cases that have more than a value."""
+    traps: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    """Name of a known trap to metric id to the cases whose number it concerns."""
     groups: dict[str, Mapping[str, int]] = field(default_factory=dict)
     """Case id to what is true of all of its streams."""
 
@@ -120,6 +124,18 @@ class Readings:
             instrument = self.launch.entry.instrument
             raise ParseError(f"{metric_id} of {case.message_size_bytes} B is {value}", where=instrument)
         self.values[case.case_id, metric_id] = value
+
+    def take_printed(self, case: Case, metric_id: str, printed: Printed, column: str) -> None:
+        """Keep the value of a row's column, with the known traps that it has."""
+        self.take(case, metric_id, printed.row.number(column))
+        self.note(case, metric_id, printed, column)
+
+    def note(self, case: Case, metric_id: str, printed: Printed, column: str) -> None:
+        """Note the known traps of a column that a metric of a case was taken from."""
+        table = TableTraps(printed.document, printed.table, case.window_size, is_launched=True)
+        for one in printed.table.columns:
+            for name in table.of(printed.row, one) if one.name == column else ():
+                self.traps.setdefault(name, {}).setdefault(metric_id, []).append(case.case_id)
 
     def take_blocks(self, case: Case, blocks: Iterable[SampleBlock], account: Mapping[str, int]) -> None:
         """Keep what several streams of a case did, with what is true of all of them (GroupAccount)."""
@@ -154,8 +170,17 @@ class Readings:
             SampleBlock(case_id, (value,), quantity=metric_id, burst=burst)
             for burst, ((case_id, metric_id), value) in enumerate(self.values.items())
         )
-        details = {**self.details, "groups": self.groups} if self.groups else self.details
-        return ParsedLaunch((*blocks, *self.blocks), tuple(results), details)
+        more = {name: value for name, value in (("groups", self.groups), ("traps", self.traps)) if value}
+        return ParsedLaunch((*blocks, *self.blocks), tuple(results), {**self.details, **more})
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A row where it stands."""
+
+    document: Document
+    table: Table
+    row: Row
 
 
 def text_of(data: bytes) -> str:

@@ -24,6 +24,7 @@ from typing import ClassVar
 from fabriscope.adapters import _imb_tests as tests
 from fabriscope.adapters._foreign import (
     RANK_TIMES,
+    Printed,
     Readings,
     SocketSupport,
     check_time,
@@ -259,8 +260,8 @@ def _read(outcome: Outcome, program: str, cases: Sequence[Case], readings: Readi
             if case.case_id in readings.details:
                 raise ParseError(f"{table.name} of {size} B stands twice", where=f"{program}, line {row.line}")
             readings.details[case.case_id] = {"repetitions": int(row.number("repetition_count"))}
-            for metric_id, value in _quantities(case, test, row).items():
-                readings.take(case, metric_id, value)
+            for metric_id, column in _columns_of(case, test).items():
+                readings.take_printed(case, metric_id, Printed(document, table, row), column)
     document.check(program)
 
 
@@ -278,20 +279,20 @@ def _least_s(row: Row) -> float:
     return row.number("repetition_count") * times[0] / 1e9 if times and "repetition_count" in row.values else 0.0
 
 
-def _quantities(case: Case, test: Test, row: Row) -> Mapping[str, float]:
-    """Return what a row says, by metric id."""
+def _columns_of(case: Case, test: Test) -> Mapping[str, str]:
+    """Return the columns that say something of a case, by metric id."""
     how = "barrier" if _is_synchronised(case, test) else "back_to_back"
     if test.is_overlapped:
         return {
-            f"overlap_percent_{how}_most_rank": row.number("overlap_percent"),
-            f"overlapped_operation_ns_{how}_most_rank_mean": row.number("time_ns_overlapped"),
+            f"overlap_percent_{how}_most_rank": "overlap_percent",
+            f"overlapped_operation_ns_{how}_most_rank_mean": "time_ns_overlapped",
         }
     if test.metric:
-        return {f"{test.metric}_{how}_{whose}": row.number(column) for column, whose in RANK_TIMES.items()}
-    values = {test.time_metric: row.number("time_ns")}
+        return {f"{test.metric}_{how}_{whose}": column for column, whose in RANK_TIMES.items()}
+    columns = {test.time_metric: "time_ns"}
     if case.message_size_bytes:
-        values[test.rate_metric] = row.number("bandwidth_bytes_per_s")
-    return {metric_id: value for metric_id, value in values.items() if metric_id}
+        columns[test.rate_metric] = "bandwidth_bytes_per_s"
+    return {metric_id: column for metric_id, column in columns.items() if metric_id}
 
 
 ADAPTER = ImbAdapter()

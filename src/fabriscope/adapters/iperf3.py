@@ -14,6 +14,7 @@ from typing import ClassVar
 
 from fabriscope.adapters import _iperf3_streams, _streams
 from fabriscope.adapters._foreign import (
+    Printed,
     Readings,
     SocketSupport,
     asked,
@@ -126,7 +127,8 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     kept = {parameter.name: parameter.value for parameter in document.parameters}
     readings.details[case.case_id] = {"version": document.version, **kept}
     (row,) = document.rows()
-    readings.take(case, "stream_bandwidth_bytes_per_s", row.number("bandwidth_bytes_per_s"))
+    printed = Printed(document, document.tables[0], row)
+    readings.take_printed(case, "stream_bandwidth_bytes_per_s", printed, "bandwidth_bytes_per_s")
 
 
 def _read_streams(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
+    Printed,
     Readings,
     SocketSupport,
     buffers_problem,
@@ -169,9 +170,10 @@ def _read(sender: Outcome, cases: Mapping[int, Case], swept: Sequence[int], read
             raise ParseError(f"row {place} is of {size} B, which its sweep does not visit there", where=where)
         if size in cases:
             repeats[size] = int(row.number("round_trips_per_trial"))
-            readings.take(cases[size], "latency_ns_least_mean", row.number("latency_ns"))
-            rate = row.number("bandwidth_bytes_per_s")
-            readings.take(cases[size], "ping_pong_bandwidth_bytes_per_s_least_mean", rate)
+            printed = Printed(document, document.tables[0], row)
+            readings.take_printed(cases[size], "latency_ns_least_mean", printed, "latency_ns")
+            rate_id = "ping_pong_bandwidth_bytes_per_s_least_mean"
+            readings.take_printed(cases[size], rate_id, printed, "bandwidth_bytes_per_s")
     document.check("NetPIPE")
     readings.details["round_trips_per_trial"] = repeats
 

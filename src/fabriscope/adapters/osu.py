@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
+    Printed,
     Readings,
     SocketSupport,
     asked,
@@ -44,7 +45,7 @@ from fabriscope.model.errors import ToolMissing
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
 from fabriscope.model.metrics import percentile_id
 from fabriscope.model.osu import INSTRUMENT, PERCENTILES, OsuOptions, iterations_for
-from fabriscope.readers.base import Row, Table
+from fabriscope.readers.base import Table
 from fabriscope.readers.osu import READER
 
 LARGE_BYTES = 8192
@@ -233,7 +234,7 @@ def _read(outcome: Outcome, job: _Job, cases: Sequence[Case], readings: Readings
             for case in cases:
                 test = test_of(case)
                 if test is not None and (size == case.message_size_bytes or not test.has_size):
-                    _take(case, test, row, iterations, readings)
+                    _take(case, test, Printed(document, table, row), iterations, readings)
 
 
 def _wrong_type(job: _Job, table: Table) -> str:
@@ -245,14 +246,14 @@ def _wrong_type(job: _Job, table: Table) -> str:
     return "" if stated == wanted else f"{job.test.program} moved {stated}, and {wanted} was asked for"
 
 
-def _take(case: Case, test: Test, row: Row, iterations: int | None, readings: Readings) -> None:
+def _take(case: Case, test: Test, printed: Printed, iterations: int | None, readings: Readings) -> None:
     """Keep what a row says; no percentile that so few iterations do not tell, whether it was asked for or not."""
     start, median_id = test.tail
     told = [one for one in PERCENTILES if start and (iterations is None or iterations >= iterations_for(one))]
     tails = {f"{start}_p{one}": percentile_id(median_id, one) for one in told}
     for column, metric_id in {**test.columns, **tails}.items():
-        if column in row.values:
-            readings.take(case, metric_id, row.number(column))
+        if column in printed.row.values:
+            readings.take_printed(case, metric_id, printed, column)
 
 
 ADAPTER = OsuAdapter()

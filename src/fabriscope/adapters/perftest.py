@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fabriscope.adapters import _perftest_words
-from fabriscope.adapters._foreign import Readings, asked, buffers_problem, check_time, ending, first_tcp_port
+from fabriscope.adapters._foreign import Printed, Readings, asked, buffers_problem, check_time, ending, first_tcp_port
 from fabriscope.adapters._perftest_words import (
     DEFAULTS,
     OPTIONS,
@@ -32,7 +32,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.metrics import unit_of
-from fabriscope.readers.base import Table
+from fabriscope.readers.base import Document, Table
 from fabriscope.readers.perftest import BANDWIDTH, LATENCY, SIZE
 
 LEAST_ITERATIONS = 100
@@ -164,12 +164,14 @@ def _read(case: Case, table: Table, outcome: Outcome, readings: Readings) -> Non
     _check_asked(case, table, outcome)
     finite = {column: row.number(column) for column in row.values if math.isfinite(row.number(column))}
     readings.details[case.case_id] = finite
+    printed = Printed(Document("perftest", None, (), (table,), ()), table, row)
     if test.rate:
         readings.take(case, test.rate, value / row.number(SIZE) if unit_of(test.rate).name == "per_s" else value)
+        readings.note(case, test.rate, printed, BANDWIDTH)
         return
-    readings.take(case, test.median, value)
+    readings.take_printed(case, test.median, printed, LATENCY)
     if test.mean and "latency_ns_mean" in row.values:
-        readings.take(case, test.mean, row.number("latency_ns_mean"))
+        readings.take_printed(case, test.mean, printed, "latency_ns_mean")
 
 
 def _check_asked(case: Case, table: Table, outcome: Outcome) -> None:

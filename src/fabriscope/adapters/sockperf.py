@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from fabriscope.adapters._foreign import (
+    Printed,
     Readings,
     SocketSupport,
     buffers_problem,
@@ -121,6 +122,7 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
     if len(document.tables) > 1:
         raise ParseError(f"{len(document.tables)} results stand in the output of one client", where="sockperf")
     (row,) = tables[0].rows
+    printed = Printed(document, tables[0], row)
     readings.details["version"] = document.version
     readings.details[case.case_id] = dict(row.values)
     check_time(row.number("duration_s"), outcome, "sockperf")
@@ -131,11 +133,12 @@ def _read(case: Case, outcome: Outcome | None, started: Sequence[Outcome], readi
             return
         _check_round_trips(row)
         latency_us = row.number("latency_ns") / 1e3
-        readings.take(case, "latency_ns", row.number("latency_ns"))
-        readings.take(case, "latency_ns_mean", row.number("latency_ns_mean"))
+        readings.take_printed(case, "latency_ns", printed, "latency_ns")
+        readings.take_printed(case, "latency_ns_mean", printed, "latency_ns_mean")
         readings.take(case, "ping_pong_bandwidth_bytes_per_s", case.message_size_bytes * 1e6 / latency_us)
     else:
         readings.take(case, "sent_bandwidth_bytes_per_s", _sent_bytes_per_s(case, row))
+        readings.note(case, "sent_bandwidth_bytes_per_s", printed, "sent_bandwidth_bytes_per_s")
 
 
 def _check_round_trips(row: Row) -> None:

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any
 
+from fabriscope.model.counting import counted
 from fabriscope.model.errors import ParseError, printable
+from fabriscope.model.trap_table import TRAPS
 from fabriscope.readers.base import Column, Document, Parameter, Problem, Row, Table, Unit, Value
 from fabriscope.readers.terms import Terms
+from fabriscope.readers.traps import TableTraps
 
 Documents = Sequence[tuple[str, Document]]
 """Name of a file, and what it says."""
@@ -40,7 +43,7 @@ def as_text(documents: Documents, _errors: Sequence[ParseError]) -> str:
         version = f" {_word(document.version)}" if document.version else ""
         lines += [f"{printable(name)}: {document.program}{version}", *_parameters(document.parameters)]
         for (title, columns), tables in groupby(document.tables, key=lambda table: (table.name, table.columns)):
-            lines += _tables(title, columns, [*tables])
+            lines += _tables(document, title, columns, [*tables])
         lines += [f"  {_sentence(problem)}" for problem in document.problems[:MOST_PROBLEMS]]
         more = len(document.problems) - MOST_PROBLEMS
         lines += [f"  and {more} more like these"] if more > 0 else []
@@ -75,7 +78,7 @@ def _parameters(parameters: Iterable[Parameter]) -> list[str]:
     return [f"  {', '.join(shown)}"] if shown else []
 
 
-def _tables(title: str, columns: Sequence[Column], tables: Sequence[Table]) -> list[str]:
+def _tables(document: Document, title: str, columns: Sequence[Column], tables: Sequence[Table]) -> list[str]:
     """Return tables that follow each other and have the same columns, and once under them what the columns are."""
     rows = [row for table in tables for row in table.rows]
     columns = [column for column in columns if any(column.name in row.values for row in rows)]
@@ -85,7 +88,7 @@ def _tables(title: str, columns: Sequence[Column], tables: Sequence[Table]) -> l
     for parameters, alike in groupby(tables, key=lambda table: table.parameters):
         if part := [row for table in alike for row in table.rows]:
             lines += ["", _word(title), *_parameters(parameters), *_grid(columns, part)]
-    return [*lines, *_definitions(columns, tables[0].terms)]
+    return [*lines, *_definitions(columns, tables[0].terms), *_traps(document, tables, len(rows))]
 
 
 def _grid(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
@@ -111,6 +114,21 @@ def _definitions(columns: Sequence[Column], terms: Terms) -> list[str]:
     ]
     width = max(len(head) for head, _ in says)
     return [f"    {head.ljust(width)}  {text}" for head, text in says]
+
+
+def _traps(document: Document, tables: Sequence[Table], row_count: int) -> list[str]:
+    """Return the known traps of the tables' numbers, a line each with the columns and the rows that it concerns."""
+    rows_of: dict[str, dict[str, int]] = {}
+    for table in tables:
+        for one in TableTraps(document, table).all():
+            of_columns = rows_of.setdefault(one.name, {})
+            of_columns[one.column.title] = of_columns.get(one.column.title, 0) + len(one.lines)
+    lines = []
+    for name, of_columns in rows_of.items():
+        most = max(of_columns.values())
+        rows = "" if most == row_count else f" of {counted(most, 'row')}"
+        lines.append(f"    trap {name}: {', '.join(of_columns)}{rows}: {TRAPS[name].sentence}")
+    return lines
 
 
 def _shown(value: Value | None, unit: Unit) -> str:
@@ -143,10 +161,10 @@ def _document(name: str, document: Document) -> str:
         "parameters": [_parameter(one) for one in document.parameters],
         "problems": [{"line": one.line, "kind": one.kind, "text": one.text} for one in document.problems],
     }
-    return _with_list(head, "tables", map(_table, document.tables))
+    return _with_list(head, "tables", (_table(document, table) for table in document.tables))
 
 
-def _table(table: Table) -> str:
+def _table(document: Document, table: Table) -> str:
     terms = table.terms
     head = {
         "name": table.name,
@@ -158,6 +176,10 @@ def _table(table: Table) -> str:
             "bytes_counted": terms.bytes_counted or None,
         },
         "columns": [_column(one) for one in table.columns],
+        "traps": [
+            {"name": one.name, "column": one.column.name, "lines": one.lines, "text": TRAPS[one.name].sentence}
+            for one in TableTraps(document, table).all()
+        ],
     }
     return _with_list(head, "rows", (_dumps(_row(row)) for row in table.rows))
 

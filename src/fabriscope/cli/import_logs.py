@@ -25,8 +25,9 @@ _PATH = click.Path(exists=True, readable=False, path_type=Path)
 def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], labels_file: Path | None) -> None:
     """Make a run folder of LOGs and folders of logs: show, report, compare and verify work on it.
 
-    Labels that have a meaning: fabric, layer, mpi, placement (inter, intra), hosts (a+b), window. Any other one tells
-    curves apart. A folder may hold labels.yaml. Each run in a file is a launch; what differs makes entries.
+    Labels that have a meaning: fabric, layer, mpi, placement (inter, intra), hosts (a+b), window, and of the fabric's
+    wire rate (1Gb/s), delay (100us) and mtu. Any other one tells curves apart. A folder may hold labels.yaml. Each run
+    in a file is a launch; what differs makes entries.
 
     \b
         fabriscope import logs/ -o runs/old --label mpi=openmpi
@@ -35,9 +36,12 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
     Exit code 10: something was left out, and the rest was imported. The run's plan.yaml names each, the terminal the
     first 20.
     """
-    from fabriscope.running import importing
+    from fabriscope import store
+    from fabriscope.analysis.results import results_of
+    from fabriscope.analysis.values.known_traps import known_traps, sentences
+    from fabriscope.running import importing, log_labels
 
-    labels = importing.parse_labels(",".join(told)) if told else {}
+    labels = log_labels.parse_labels(",".join(told)) if told else {}
     done = importing.run(logs, output, labels, labels_file)
     for sentence in done.left_out[:MOST_NAMED]:
         _streams.say(f"left out: {sentence}", is_told=True)
@@ -46,6 +50,9 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
         click.echo(f"fabriscope: {more}", err=True)
     for sentence in done.noted[:MOST_NAMED]:
         _streams.say(f"look again: {sentence}", is_told=True)
+    data = store.open_run(done.path).read()
+    for sentence in sentences(known_traps(data, results_of(data).graded)):
+        _streams.say(f"known trap {sentence}")
     _streams.say(
         f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
     )

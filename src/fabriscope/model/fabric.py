@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from fabriscope.model.limits import Ordinal, Whole32, Within
+from fabriscope.model.limits import DurationNs, Ordinal, Whole32, Within
 
 RDMA_TRANSPORTS = ("roce", "iwarp", "ib")
 """What verbs may be carried by: UDP (RoCE), TCP (iWARP), or InfiniBand itself."""
@@ -61,3 +61,5 @@ class Fabric:
     """Of what is sent (`sl`)."""
     traffic_class: Annotated[int, Within(0, 255)] = 0
     """Of what is sent (the IP header's DSCP and ECN bits)."""
+    delay_ns: DurationNs | None = None
+    """Least time of a signal one way, where somebody says it; None when unknown, and in a lab, whose switch knows."""

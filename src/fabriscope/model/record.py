@@ -138,6 +138,8 @@ class Details:
     """Case id to why there is none."""
     pool: Pool | None = None
     """Of rotating buffers; None where no case had any."""
+    traps: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """Name of a known trap to metric id to the cases whose number it concerns, as a program printed it."""
 
 
 @dataclass(frozen=True)

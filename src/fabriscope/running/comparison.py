@@ -22,6 +22,7 @@ from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.kept_state import KeptState
+from fabriscope.analysis.values.known_traps import known_traps, sentences
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
@@ -176,8 +177,22 @@ def of(
         least = f"{LEAST_OPERATIONS[percentile]:,} timed operations in each of their launches"
         notes.append(f"what is compared by its {percentile} needs {least}: it is told by the ten that are slower")
     notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
+    notes += _traps(runs, found.pairs)
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
+
+
+def _traps(runs: Sequence[RunData], pairs: Sequence[Pair]) -> list[str]:
+    """Return the known traps of the numbers that are compared, a sentence each."""
+    known = [row.pair for pair in pairs for row in pair.rows[:1]]
+    compared = {(curve, pair.metric_id) for pair in known for curve in (pair.left_curve, pair.right_curve)}
+    told = [
+        trap
+        for run in runs
+        for trap in known_traps(run, results_of(run).graded)
+        if (trap.curve, trap.metric_id) in compared
+    ]
+    return [f"known trap {sentence}" for sentence in sentences(dict.fromkeys(told))]
 
 
 def _values(run: RunData, percentile: str | None) -> pl.DataFrame:

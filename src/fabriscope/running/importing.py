@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import fnmatch
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import yaml
-
 from fabriscope import store
-from fabriscope.model import plain_files
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Outcome
-from fabriscope.model.errors import ParseError, PlanError, shown
-from fabriscope.model.foreign import is_digits
-from fabriscope.model.foreign_yaml import decode_yaml
+from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
 from fabriscope.readers.base import Document, Table
 from fabriscope.registry import discover
 from fabriscope.running import log_twins
+from fabriscope.running.log_labels import (
+    KEYS,
+    LABELS_FILE,
+    UNSTATED,
+    Labels,
+    check,
+    fabrics_of,
+    labels_of,
+    rules_of,
+    unmatched,
+)
 from fabriscope.running.log_values import LogValue, layer_of_table, of_table
 
-LABELS_FILE = "labels.yaml"
-"""In a folder of logs: patterns of file names to labels."""
-KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window")
-"""Labels that have a meaning; any other one tells curves apart."""
-UNSTATED = "unstated"
 MOST_FILES = 10_000
-_FIX = "write `'roce/*.log': {fabric: roce, mpi: openmpi}`"
-MOST_LABEL_BYTES = 1 << 20
 MOST_NUMBERS = 2_500
 """Of one log; each is a value of a case of its own in the run."""
-Labels = Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -65,20 +62,8 @@ class _Found:
     entry: Entry
     values: list[tuple[Case, LogValue]]
     origin: ReadFrom
+    labels: Labels
     data: bytes = field(repr=False, default=b"")
-
-
-def parse_labels(text: str) -> dict[str, str]:
-    """Return `fabric=roce,mpi=openmpi` as labels; raises PlanError."""
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        name, equals, value = part.partition("=")
-        if not equals or not name.strip() or not value.strip() or name.strip() in found:
-            what = f"a label should be NAME=VALUE, each name once, and is {shown(part)}"
-            raise PlanError(what, where="--label", fix="for example --label fabric=roce,mpi=openmpi")
-        found[name.strip()] = value.strip()
-    _check_labels(found, "--label")
-    return found
 
 
 def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path | None = None) -> Imported:
@@ -87,21 +72,21 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
     Raises ParseError if no log at all can be read, PlanError for labels, StoreError for the folder.
     """
     store.refuse_impossible(output, fix="choose another: nothing is added to an import")
-    rules = _rules(labels_file) if labels_file is not None else {}
+    rules = rules_of(labels_file) if labels_file is not None else {}
     left_out: list[str] = []
     found: list[_Found] = []
     files = _files(paths)
     roots = {root for _, root in files}
-    all_beside = {root: _rules(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {} for root in roots}
+    all_beside = {root: rules_of(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {} for root in roots}
     for path, root in files:
         beside = all_beside[root]
-        own = {**_labels_of(path, root, beside), **_labels_of(path, root, rules), **labels}
-        _check_labels(own, str(path))
+        own = {**labels_of(path, root, beside), **labels_of(path, root, rules), **labels}
+        check(own, str(path))
         try:
             found += _read(path, own, left_out)
         except ParseError as error:
             left_out.append(str(error))
-    left_out += _unmatched(
+    left_out += unmatched(
         files, {None: (labels_file, rules)} | {root: (root / LABELS_FILE, of) for root, of in all_beside.items()}
     )
     if not found:
@@ -141,69 +126,6 @@ def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
     if len(found) > MOST_FILES:
         raise ParseError(f"{len(found)} files are more than {MOST_FILES}", where=str(next(iter(paths))))
     return list(found.items())
-
-
-def _rules(path: Path) -> dict[str, dict[str, str]]:
-    """Return pattern to labels of a labels file."""
-    try:
-        text = plain_files.read(path, MOST_LABEL_BYTES)
-    except OSError as error:
-        raise PlanError(f"the labels cannot be read: {plain_files.why(error)}", where=str(path)) from error
-    if len(text) > MOST_LABEL_BYTES:
-        raise PlanError(f"the labels have more than {MOST_LABEL_BYTES >> 10} KiB", where=str(path))
-    decode_yaml(text, str(path), error=PlanError)
-    rules = {}
-    for pattern, of in _pairs(yaml.compose(text, Loader=yaml.SafeLoader), "labels", str(path)).items():
-        words = {name: (value.tag, value.value) for name, value in _pairs(of, shown(pattern), str(path)).items()}
-        rules[pattern] = {name: "" if tag.endswith(":null") else value for name, (tag, value) in words.items()}
-        bare = next((name for name, value in rules[pattern].items() if not isinstance(value, str) or not value), None)
-        if bare is not None:
-            raise PlanError(f"{shown(pattern)} has the label {shown(bare)} without a word", where=str(path), fix=_FIX)
-        _check_labels(rules[pattern], str(path))
-    return rules
-
-
-def _pairs(node: yaml.Node | None, what: str, where: str) -> dict[str, yaml.Node]:
-    """Return the pairs of a mapping, names as they are written; raises PlanError for none, and for a name twice."""
-    if not isinstance(node, yaml.MappingNode):
-        raise PlanError(f"{what} should be a mapping", where=where, fix=_FIX)
-    pairs: dict[str, yaml.Node] = {}
-    for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or key.value in pairs:
-            place = f"{where}: line {key.start_mark.line + 1}"
-            raise PlanError(f"{shown(key.value)} stands twice, or is no name", where=place)
-        pairs[key.value] = value
-    return pairs
-
-
-def _unmatched(
-    files: Sequence[tuple[Path, Path]], rules: Mapping[Path | None, tuple[Path | None, Mapping[str, Labels]]]
-) -> Iterator[str]:
-    """Yield the patterns of labels, of all files or of those below a folder, that are those of none."""
-    for below, (where, patterns) in rules.items():
-        of = [(path, root) for path, root in files if below in (None, root)]
-        for pattern, labels in patterns.items():
-            if not any(_labels_of(path, root, {pattern: labels}) for path, root in of):
-                yield f"{where}: the pattern {shown(pattern)} is that of no file"
-
-
-def _labels_of(path: Path, root: Path, rules: Mapping[str, Labels]) -> dict[str, str]:
-    name = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-    of = [labels for pattern, labels in rules.items() if fnmatch.fnmatch(name, pattern)]
-    return {key: value for labels in of for key, value in labels.items()}
-
-
-def _check_labels(labels: Labels, where: str) -> None:
-    window = labels.get("window", "1")
-    if not is_digits(window) or not 1 <= int(window) < 1 << 31:
-        raise PlanError(f"the window should be a number of messages and is {shown(window)}", where=where)
-    if labels.get("placement", "inter") not in ("inter", "intra"):
-        raise PlanError(f"the placement should be inter or intra and is {shown(labels['placement'])}", where=where)
-    if not all(host.strip() for host in labels.get("hosts", "one").split("+")):
-        raise PlanError(f"the hosts should be like a+b and are {shown(labels['hosts'])}", where=where)
-    odd = next((word for pair in labels.items() for word in pair if not word.isprintable()), None)
-    if odd is not None:
-        raise PlanError(f"a label has invisible characters: {shown(odd)}", where=where)
 
 
 def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
@@ -248,9 +170,18 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
             runs.append((entry, known := {}))
         known.update(cases)
     return [
-        _Found(entry, list(values.values()), ReadFrom(str(path), document.program, document.version, number))
+        _Found(entry, list(values.values()), ReadFrom(str(path), document.program, document.version, number), labels)
         for number, (entry, values) in enumerate(runs, 1)
     ]
+
+
+def _traps(found: _Found) -> dict[str, dict[str, list[str]]]:
+    """Return the known traps of a launch's numbers: name to metric id to case ids."""
+    traps: dict[str, dict[str, list[str]]] = {}
+    for case, value in found.values:
+        for name in value.traps:
+            traps.setdefault(name, {}).setdefault(value.metric_id, []).append(case.case_id)
+    return traps
 
 
 def _entry(document: Document, table: Table, labels: Labels) -> Entry:
@@ -272,7 +203,7 @@ def _write(
         launches.append(Launch(number, block, one.entry, cases, 0, 0))
     name = output.resolve().name or "imported"
     about = {"description": "Read from logs; nothing of it was launched by fabriscope.", "imported": file_count}
-    contents = store.describe((), launches, name=name, plan=about)
+    contents = store.describe((), launches, fabrics_of(one.labels for one in found), name=name, plan=about)
     origins = [asdict(one.origin) for one in found]
     text = json.dumps({"imported": origins, "labels": dict(labels), "left_out": left_out, "noted": noted}, indent=1)
     folder = store.create(output, contents, text + "\n")
@@ -285,7 +216,8 @@ def _write(
             record = {
                 "launch_id": launch.launch_id, "block": launch.block, "entry_id": launch.entry.entry_id, "status": "ok",
                 "results": {case.case_id: {"status": "ok", "reason": None} for case in launch.cases},
-                "commands": [], "started_unix_ns": 0, "elapsed_ns": 0, "details": {"read_from": asdict(one.origin)},
+                "commands": [], "started_unix_ns": 0, "elapsed_ns": 0,
+                "details": {"read_from": asdict(one.origin), "traps": _traps(one)},
             }  # fmt: skip
             raw = [Outcome(Command(("log", one.origin.file), UNSTATED), 0, one.data, b"", 0, 0)] if one.data else []
             folder.append(record, blocks, raw)

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.metrics import metric_of, unit_of
-from fabriscope.readers.base import Document, Row, Table, Value
+from fabriscope.readers.base import Column, Document, Row, Table, Value
 from fabriscope.readers.osu import RIGHT
+from fabriscope.readers.traps import TableTraps
 
 _LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
@@ -94,6 +95,8 @@ class LogValue:
     metric_id: str
     value: float
     line: int
+    traps: tuple[str, ...] = ()
+    """The known traps that it has, by name."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,7 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         window = int(said)
     elif (document.program, table.name) not in _WINDOWED:
         window = None
-    of_table = _series(document, table)
+    of_table, traps = _series(document, table), TableTraps(document, table, window)
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -127,12 +130,13 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         series = ", ".join(part for part in (of_table, *words) if part)
         size = int(row.number(_SIZE)) if _SIZE in row.values else int(stated.get(_SIZE) or 0)
         own = int(row.number("window_size")) if "window_size" in row.values else window
-        for benchmark, metric_id, value in _of_row(document.program, table, row, own, knows_ranks=knows_ranks):
-            key = series, size, own or 1, metric_id
+        for benchmark, metric_id, column in _of_row(document.program, table, row, own, knows_ranks=knows_ranks):
+            value, key = row.number(column.name), (series, size, own or 1, metric_id)
             if key in found:
                 twice[key] = row.line
             elif value > 0 or (value == 0 and unit_of(metric_id).can_be_zero):
-                found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line)
+                told = traps.of(row, column)
+                found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line, told)
             elif size or not unit_of(metric_id).is_rate:
                 left_out[f"{table.name}: line {row.line} has {value:g}, which is below what the program prints"] = None
     if twice:
@@ -168,22 +172,22 @@ def _series(document: Document, table: Table) -> str:
 
 def _of_row(
     program: str, table: Table, row: Row, window: int | None, *, knows_ranks: bool
-) -> Iterator[tuple[str, str, float]]:
-    """Yield benchmark, metric id and value of a row's numbers."""
+) -> Iterator[tuple[str, str, Column]]:
+    """Yield benchmark, metric id and column of a row's numbers."""
     benchmark, ours = _OURS.get((program, table.name), ("", {}))
     if not benchmark or (benchmark in _COLLECTIVES and not knows_ranks):
         benchmark, ours = _slug(f"{program} {table.name}"), {}
     windowed = _WINDOWED.get((program, table.name))
     for column in table.columns:
-        value = row.number(column.name)
-        if column.name in ("window_size", _SIZE) or column.unit in ("", "bytes") or not math.isfinite(value):
+        is_setting = column.name in ("window_size", _SIZE) or column.unit in ("", "bytes")
+        if is_setting or not math.isfinite(row.number(column.name)):
             continue
         if windowed is not None and window is not None and column.name == "bandwidth_bytes_per_s":
-            yield (*windowed, value)
+            yield (*windowed, column)
         elif column.name in ours:
-            yield benchmark, ours[column.name], value
+            yield benchmark, ours[column.name], column
         elif not ours and (metric_id := _foreign_metric(program, table, column.name)):
-            yield benchmark, metric_id, value
+            yield benchmark, metric_id, column
 
 
 def _foreign_metric(program: str, table: Table, column: str) -> str:

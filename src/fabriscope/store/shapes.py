@@ -234,8 +234,7 @@ def _details(value: object) -> Details:
     header, footer, groups = (_object(value.get(name)) for name in ("header", "footer", "groups"))
     clock = _object(header.get("clock"))
     cost = _number(clock.get("cost_ns"))
-    statuses = value.get("exit_statuses")
-    sent = value.get("sent_payload_bytes")
+    statuses, sent = value.get("exit_statuses"), value.get("sent_payload_bytes")
     return Details(
         hung_case_ids=_part(value, "hung_case_ids", _HUNG) or (),
         transport=str(header.get("transport", "")),
@@ -257,6 +256,7 @@ def _details(value: object) -> Details:
         profiles=_part(value, "profiles", _PROFILES) or {},
         profile_problems=_part(value, "profile_problems", _WHY) or {},
         pool=_part(value, "pool", _POOL),
+        traps=_part(value, "traps", Mapping[str, Mapping[str, tuple[str, ...]]]) or {},
     )
 
 

@@ -268,6 +268,6 @@ class _Limits:
             case.message_size_bytes,
             case.window_size if drains_windows(case.benchmark, self._parameters.get(case.case_id, {})) else None,
             carrier,
-            self._switches[fabric.name].delay_ns if fabric.name in self._switches else 0,
+            self._switches[fabric.name].delay_ns if fabric.name in self._switches else fabric.delay_ns or 0,
             layout_from(case.ranks),
         )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.known_traps import KnownTrap, known_traps, sentences
 from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, value_text
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.counting import listed
 from fabriscope.model.metrics import metric_of
-from fabriscope.reports.section import Block, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
+from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
 _NOTE = (
     "Printed over ours: what a program prints, over what our samples of the same blocks come to by that program’s "
@@ -28,8 +31,21 @@ def _build(results: Results) -> list[Section]:
     for sizes in links:
         blocks += [_lead(sizes), _table(sizes)]
         brief += [Heading(_where(sizes[0])), _short(sizes), _lead(sizes)]
+    if traps := sentences(_traps(results)):
+        told = Bullets([f"Known trap {sentence}." for sentence in traps])
+        blocks, brief = [*blocks, told], [*brief, told]
     note = Paragraph(_NOTE, is_note=True)
     return [Section("reconcile", "Programs by one definition", [*blocks, note], "By one definition", [*brief, note])]
+
+
+def _traps(results: Results) -> list[KnownTrap]:
+    """Return the known traps of what is stated here."""
+    stated = {
+        (replace(one.curve, instrument=said.instrument), said.metric_id)
+        for one in results.reconciled
+        for said in one.statements
+    }
+    return [trap for trap in known_traps(results.run, results.graded) if (trap.curve, trap.metric_id) in stated]
 
 
 def _lead(sizes: list[Reconciled]) -> Paragraph:
