@@ -162,7 +162,7 @@ def test_whenever_we_are_killed_no_temporary_folder_is_left(when: str, temporary
 
 def test_a_host_s_guard_that_is_asked_to_end_in_several_ways_at_once_leaves_nothing(temporary: Path) -> None:
     """Of a job that is over, a scheduler sends signals again and again while its connection closes."""
-    orders = {"argv": ["sleep", "600"], "env": {}, "mark": "x", "is_mpi": False, "stays_here": True, "patience_s": 60}
+    orders = {"argv": ["sleep", "600"], "env": {}, "mark": "x", "is_mpi": False, "has_folder": True, "patience_s": 60}
     chance = random.Random(1)
     for _ in range(20):
         text = program(("sweep", "temporary", "guard"), "guard()") + order({**orders, "mark": secrets.token_hex(8)})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +29,7 @@ UsePAM no
 PermitRootLogin yes
 PasswordAuthentication no
 KbdInteractiveAuthentication no
-SetEnv HOME={home} TMPDIR=/dev/shm
+SetEnv HOME={home} TMPDIR={temporary}
 LogLevel ERROR
 """
 _CLIENT = """Host *
@@ -64,11 +66,12 @@ for host in sys.argv[2:]:
 class Cluster:
     """Hosts with sshd in a lab."""
 
-    def __init__(self, built: Lab, folder: Path, names: Sequence[str]) -> None:
+    def __init__(self, built: Lab, folder: Path, names: Sequence[str], temporary: Path) -> None:
         self.lab = built
         self.folder = folder
         self.names = tuple(names)
         self.home = folder / "home"
+        self.temporary = temporary
         self.ssh = f"ssh -F {folder}/ssh_config"
 
     def on(self, host: str, *words: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -101,19 +104,21 @@ def cluster(
 ) -> Iterator[Cluster]:
     """Yield a cluster; its hosts have homes of their own and do not see the `hidden` folders."""
     need_sshd()
-    _write_keys(folder, names)
+    temporary = Path(tempfile.mkdtemp())  # short: MPI libraries put sockets into it
+    _write_keys(folder, names, temporary)
     built = lab.up(LabSpec((HEAD, *names), dict(fabrics)))
     try:
-        one = Cluster(built, folder, names)
+        one = Cluster(built, folder, names, temporary)
         for name in names:
             _start_sshd(one, name, hidden)
         _wait_for_sshd(one)
         yield one
     finally:
         built.down()
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _write_keys(folder: Path, names: Sequence[str]) -> None:
+def _write_keys(folder: Path, names: Sequence[str], temporary: Path) -> None:
     for key in ("host_key", "client_key"):
         argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / key)]
         subprocess.run(argv, check=True, timeout=60, stdin=subprocess.DEVNULL)
@@ -121,7 +126,7 @@ def _write_keys(folder: Path, names: Sequence[str]) -> None:
     (folder / "known_hosts").write_text("".join(f"{name} {public}" for name in names))
     (folder / "ssh_config").write_text(_CLIENT.format(folder=folder))
     (folder / "home").mkdir()
-    (folder / "sshd_config").write_text(_SSHD.format(folder=folder, home=folder / "home"))
+    (folder / "sshd_config").write_text(_SSHD.format(folder=folder, home=folder / "home", temporary=temporary))
 
 
 def _start_sshd(one: Cluster, name: str, hidden: Sequence[Path]) -> None:

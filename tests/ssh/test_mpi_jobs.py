@@ -1,11 +1,14 @@
 """A small MPI program over ssh, with every MPI that is found: each rank finds its own interface and has the
-library's variables, and nothing stays."""
+library's variables, and nothing stays, nor does what the library has in a temporary folder."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -94,6 +97,16 @@ def _stacks() -> list[MpiStack]:
     return [stack for stack in mpi.stacks() if stack.mpicxx]
 
 
+def _compiled(place: Cluster, stack: MpiStack) -> Path:
+    source, program = place.folder / "program.cc", place.folder / f"program-{stack.name}"
+    source.write_text(PROGRAM)
+    argv = [str(stack.mpicxx), str(source), "-o", str(program)]
+    env = {**os.environ, **stack.env}
+    compiled = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert compiled.returncode == 0, compiled.stderr
+    return program
+
+
 def _carried(place: Cluster) -> int:
     """Return the bytes that came over the fabric to the second host."""
     return int(place.on("node2", "cat", "/sys/class/net/ens3/statistics/rx_bytes").stdout)
@@ -103,13 +116,8 @@ def _carried(place: Cluster) -> int:
 @pytest.mark.parametrize("how", ["well", "crash", "hang"])
 def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
     needs.mpi_library()
-    (place.folder / "program.cc").write_text(PROGRAM)
     for stack in _stacks():
-        program = place.folder / f"program-{stack.name}"
-        argv = [str(stack.mpicxx), str(place.folder / "program.cc"), "-o", str(program)]
-        env = {**os.environ, **stack.env}
-        compiled = subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
-        assert compiled.returncode == 0, compiled.stderr
+        program = _compiled(place, stack)
         before = _carried(place)
         words = (stack.mpirun, str(program), how, "20" if how == "hang" else "100")
         for _ in range(ATTEMPTS.get(stack.name, 1)):
@@ -127,3 +135,51 @@ def test_a_job_of_every_mpi(place: Cluster, how: str) -> None:
             assert ending == {"well": "0 False", "hang": "None True"}[how], (stack.name, done.stderr)
         assert _carried(place) - before > 20_000_000, stack.name
         wait_until_clean(place)
+        wait_until_empty(place.temporary)
+
+
+def test_what_a_killed_library_has_on_a_host_goes(place: Cluster) -> None:
+    stack = next((stack for stack in _stacks() if stack.kind.startswith("openmpi")), None)
+    if stack is None:
+        pytest.skip(needs.NO_MPI)
+    program = _compiled(place, stack)
+    words = (stack.mpirun, str(program), "hang", "100")
+    argv = place.argv(HEAD, sys.executable, "-c", DRIVER, *words, *place.ssh.split())
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as job:
+        deadline = time.monotonic() + 100
+        while not (killed := _of_the_job(place, program)):
+            assert job.poll() is None, job.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        session = [path for path in place.temporary.rglob("*") if "ompi" in path.name or "prte" in path.name]
+        for pid in killed:  # at once, so that nothing can clean up
+            os.kill(pid, signal.SIGKILL)
+        job.communicate(timeout=100)
+    assert session, "the library had nothing there"
+    wait_until_clean(place)
+    wait_until_empty(place.temporary)
+
+
+def _of_the_job(place: Cluster, program: Path) -> list[int]:
+    """Return what the library and the job run on the second host, once a rank is there."""
+    network = place.on("node2", "readlink", "/proc/self/ns/net").stdout.strip()
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if str((folder / "ns" / "net").readlink()) == network:
+                found[int(folder.name)] = (folder / "cmdline").read_bytes()
+    if not any(words.startswith(bytes(program)) for words in found.values()):
+        return []
+    return [
+        pid
+        for pid, words in found.items()
+        if words.startswith(bytes(program)) or b"orted" in words or b"prted" in words
+    ]
+
+
+def wait_until_empty(folder: Path) -> None:
+    """Wait until hosts have no temporary file: a library's session goes with the folder that it was given."""
+    deadline = time.monotonic() + 60
+    while left := sorted(folder.rglob("*")):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.2)

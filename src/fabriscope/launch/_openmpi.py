@@ -34,6 +34,7 @@ class OpenMpi:
     """How `--bind-to` calls a socket."""
     one_sided: Mapping[str, str]
     """Transport to the osc components that may be used."""
+    keeps_env = True  # Hydra hands all variables on; of ours ORTE and PRRTE hand on what is asked for, and OMPI_*
 
     def argv(self, job: MpiJob, stack: MpiStack) -> tuple[str, ...]:
         """Return the command line."""

@@ -179,10 +179,10 @@ def _popen(
 def _temporary(command: Command, host: Host, guard: Guard) -> dict[str, str]:
     """Return the variable by which a program keeps its temporary files where they go with the launch.
 
-    Libraries leave some when they are killed (Open MPI its session's folders). Nothing for a job that an MPI launcher
-    takes to other machines, which have no such folder, and on a guest, whose files go with it.
+    Libraries leave some when they are killed (Open MPI its session's folders). Nothing for a job whose launcher tells
+    other machines of it, which have no such folder, and on a guest, whose files go with it.
     """
-    stays = host.kind == "namespace" or set(command.rank_hosts) <= {host.name}
+    stays = host.kind == "namespace" or set(command.rank_hosts) <= {host.name} or command.keeps_env
     return {"TMPDIR": str(guard.folder)} if stays and host.kind != "guest" else {}
 
 

@@ -48,7 +48,7 @@ class RemoteProcess(Process):
             "env": {**self._host.env, **self.command.env},
             "mark": f"{self._host.mark}.{secrets.token_hex(8)}",
             "is_mpi": bool(self.command.rank_hosts),
-            "stays_here": set(self.command.rank_hosts) <= {self._host.name},
+            "has_folder": set(self.command.rank_hosts) <= {self._host.name} or self.command.keeps_env,
             "patience_s": PATIENCE_S,
         }
         with contextlib.suppress(OSError, ValueError):  # it has ended

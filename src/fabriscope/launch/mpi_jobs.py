@@ -83,7 +83,8 @@ def wrap(
     env = {**stack.env, **launcher.env(job, stack)}
     if job.remote_shell and stack.env:
         env[VARIABLES_VARIABLE] = " ".join(stack.env)
-    return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0])
+    keeps_env = getattr(launcher, "keeps_env", False)
+    return replace(command, argv=launcher.argv(job, stack), env=env, host=job.rank_hosts[0], keeps_env=keeps_env)
 
 
 def settings_of(

@@ -45,6 +45,8 @@ class Command:
     """One that is alone and takes longer is ended by us."""
     rank_hosts: tuple[str, ...] = ()
     """Host of each rank of an MPI job."""
+    keeps_env: bool = False
+    """Of an MPI job over ssh: its launcher hands none of its own variables to other hosts, so `TMPDIR` may be ours."""
     leaving: Leaving | None = None
     """What it makes in a service that is not ours. What removes that is started, on the same host, once everything has
     ended, unless the command has said itself that nothing is left."""

@@ -3,10 +3,10 @@
 # mypy: ignore-errors
 # Runs one program on a host for us, and ends it when we say so or when we are gone. Plain Python 3.6, sent as text.
 #
-# Its order: argv, env, mark, patience_s, is_mpi, stays_here (nothing of it runs elsewhere); the body is the program's
-# standard input. Then single bytes: `.` we are still here, `T` ask it to end, `K` end it. Their end, or silence for
-# patience_s, means that we are gone. Standard output and error are the program's own; ours are a line with BEGIN before
-# its output, and behind its errors BEGIN and a line of JSON: how it ended.
+# Its order: argv, env, mark, patience_s, is_mpi, has_folder (a temporary one, of which no other host is told); the body
+# is the program's standard input. Then single bytes: `.` we are still here, `T` ask it to end, `K` end it. Their end,
+# or silence for patience_s, means that we are gone. Standard output and error are the program's own; ours are a line
+# with BEGIN before its output, and behind its errors BEGIN and a line of JSON: how it ended.
 import contextlib
 import json
 import os
@@ -25,7 +25,7 @@ KILL_GRACE_S = 10.0
 def guard():
     order, program_input = read_order()
     env = dict(os.environ, LC_ALL="C")
-    folder = folder_name(order["mark"]) if order["stays_here"] else None
+    folder = folder_name(order["mark"]) if order["has_folder"] else None
     if folder is not None:  # what libraries leave when they are killed goes with the program
         env["TMPDIR"] = folder
     env.update(order["env"])
