@@ -85,6 +85,7 @@ RUNNING = (
         "survey",
         "device_asking",
         "log_labels",
+        "log_definitions",
         "log_values",
         "log_twins",
         "importing",

@@ -88,6 +88,8 @@ class ReadFrom:
     version: str | None = None
     run: Ordinal = 1
     """Which of the file's runs of its tests, from 1."""
+    unlike: Mapping[str, str] = field(default_factory=dict)
+    """Metric id of the program's own to why it is none of ours, where its instrument would keep another one."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
@@ -70,6 +71,8 @@ _CALLED = re.compile(r"^[ ]{0,40}# Calling sequence was:\s{1,40}((?:[ ]{0,40}#.{
 _LOG = re.compile(r"-msglog[ =](?:(\d{1,2}):)?\d")
 """The power of 2 that is the least size behind 0."""
 _CHOOSES = re.compile(r"-(?:msglen|msgsize|input|data_type|red_data_type|contig_type)\b")
+_OPTIONS = ("-window_size", "-sync", "-root_shift", "-off_cache")
+_OFF = ("off", "0", "no", "disable")
 _REDUCES = re.compile("[Rr]educe|Accumulate|Get_accumulate")
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})\s*")
 
@@ -80,6 +83,8 @@ def _fill(draft: Draft) -> None:
     table: TableDraft | None = None
     first_lines: dict[tuple[int, Value], int] = {}
     begun, untitled = 0, False
+    for name, value in _told(draft.text, draft.version):
+        draft.parameter(name, value)
     for line in draft.lines():
         words = line.split()
         if _VERSION.search(line):
@@ -111,6 +116,21 @@ def _fill(draft: Draft) -> None:
         draft.problem(f"{without.name} says no mode, and another table of it does", "cut", without.line)
     if begun or LAST_LINE not in draft.text:
         draft.problem(f"the log ends before {LAST_LINE!r}", "cut")
+
+
+def _told(text: str, version: str | None) -> Iterator[tuple[str, Value]]:
+    """Yield the options that decide on a definition, where one calling sequence stands in the log."""
+    called = _CALLED.findall(text)
+    words = called[0].replace("=", " ").split() if len(called) == 1 else []
+    options = {word: value.lower() for word, value in pairwise(words) if word in _OPTIONS}
+    if (window := options.get("-window_size", "")).isdecimal() and len(window) < 10:
+        yield "window_size", int(window)
+    year = re.match(r"\d{1,9}", version or "")
+    if words and year is not None and int(year[0]) >= _FIRST_DECIMAL:
+        yield "sync", "off" if options.get("-sync") in _OFF else "on"
+    for option in ("-root_shift", "-off_cache"):
+        if option in options:
+            yield option[1:], options[option]
 
 
 def _columns(table: TableDraft, words: list[str], version: str | None) -> tuple[Column, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -151,10 +151,11 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
     window = int(labels["window"]) if "window" in labels else None
     more = ", ".join(f"{name} {value}" for name, value in labels.items() if name not in KEYS)
     runs: list[tuple[Entry, dict[tuple[str, str], tuple[Case, LogValue]]]] = []
+    unlike: dict[str, str] = {}
     for table in document.tables:
         if not table.rows:
             continue
-        of = of_table(document, table, window, knows_ranks="hosts" in labels)
+        of = of_table(document, table, window, len(labels["hosts"].split("+")) if "hosts" in labels else None)
         left_out += [f"{path}: {what}" for what in of.left_out]
         if not of.values and not of.left_out:
             left_out.append(f"{path}, line {table.line}: {table.name} has no number whose unit is a metric's")
@@ -163,16 +164,28 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
         entry, cases = _entry(document, table, labels), {}
         for one in of.values:
             series = ", ".join(part for part in (one.series, more) if part)
-            case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series)
+            case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series, of.socket)
+            if of.unlike:
+                unlike[one.metric_id] = of.unlike
             cases[case.case_id, one.metric_id] = (case, one)
         known = next((known for whose, known in runs if whose == entry and not known.keys() & cases.keys()), None)
         if known is None:
             runs.append((entry, known := {}))
         known.update(cases)
     return [
-        _Found(entry, list(values.values()), ReadFrom(str(path), document.program, document.version, number), labels)
+        _Found(
+            entry,
+            list(values.values()),
+            ReadFrom(str(path), document.program, document.version, number, _of(values.values(), unlike)),
+            labels,
+        )
         for number, (entry, values) in enumerate(runs, 1)
     ]
+
+
+def _of(values: Iterable[tuple[Case, LogValue]], unlike: Mapping[str, str]) -> dict[str, str]:
+    """Return why numbers are none of ours, of a launch's own."""
+    return {value.metric_id: unlike[value.metric_id] for _, value in values if value.metric_id in unlike}
 
 
 def _traps(found: _Found) -> dict[str, dict[str, list[str]]]:

@@ -4,57 +4,22 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
+from fabriscope.model.case import SocketOptions
 from fabriscope.model.errors import ParseError
 from fabriscope.model.metrics import metric_of, unit_of
 from fabriscope.readers.base import Column, Document, Row, Table, Value
 from fabriscope.readers.osu import RIGHT
 from fabriscope.readers.traps import TableTraps
+from fabriscope.running.log_definitions import Ours, definition_of
 
 _LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
 }  # fmt: skip
 """Program to the layer that it measures, but for what says that it went over UDP."""
 _SIZE = "message_size_bytes"
-_COLLECTIVES = (
-    "barrier", "bcast", "gather", "gatherv", "scatter", "scatterv", "reduce", "allreduce", "reduce_scatter",
-    "allgather", "allgatherv", "alltoall", "alltoallv",
-)  # fmt: skip
-_RANK_TIMES = {
-    "time_ns_mean": "collective_latency_ns_barrier_mean",
-    "time_ns_least_rank_mean": "collective_latency_ns_barrier_least_rank_mean",
-    "time_ns_most_rank_mean": "collective_latency_ns_barrier_most_rank_mean",
-}
-_OF_BARRIERS = {column: metric_id.replace("_barrier_", "_back_to_back_") for column, metric_id in _RANK_TIMES.items()}
-"""osu_barrier has no barrier between the barriers that it times."""
-_OURS: Mapping[tuple[str, str], tuple[str, Mapping[str, str]]] = {
-    ("osu", "osu_latency"): ("ping_pong", {"latency_ns": "latency_ns_separate_mean"}),
-    ("osu", "osu_put_latency"): ("put_latency", {"latency_ns": "put_local_completion_ns_mean"}),
-    ("osu", "osu_get_latency"): ("get_latency", {"latency_ns": "get_latency_ns_mean"}),
-    **{("osu", f"osu_{name}"): (name, _RANK_TIMES) for name in _COLLECTIVES[1:]},
-    ("osu", "osu_barrier"): ("barrier", _OF_BARRIERS),
-    ("imb", "PingPong"): (
-        "ping_pong",
-        {
-            "time_ns": "latency_ns_separate_mean",
-            "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_separate_mean",
-        },
-    ),
-    ("netpipe", "ping-pong"): (
-        "ping_pong",
-        {"latency_ns": "latency_ns_least_mean", "bandwidth_bytes_per_s": "ping_pong_bandwidth_bytes_per_s_least_mean"},
-    ),
-    ("qperf", "tcp_lat"): ("ping_pong", {"latency_ns": "latency_ns_mean"}),
-    ("qperf", "tcp_bw"): ("stream", {"bandwidth_bytes_per_s": "stream_bandwidth_bytes_per_s"}),
-}
-"""Program and table to the benchmark, and column to the metric; only where the definitions are the same."""
-_WINDOWED = {
-    ("osu", "osu_bw"): ("bandwidth", "bandwidth_bytes_per_s"),
-    ("osu", "osu_bibw"): ("bidirectional_bandwidth", "bidirectional_bandwidth_bytes_per_s"),
-}
-"""Those that are ours once their window is known, which their logs do not say."""
 _TELLING = (
     "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
     "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank", "printed_by",
@@ -72,8 +37,8 @@ _USUAL = {
     ("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush"),
     ("protocol", "TCP"), ("stream_count", 1), ("reverse", 0),
 }  # fmt: skip
-_OF_ONE_PAIR = ("process_count", 2)
-"""What IMB says of a test of two ranks, and others leave to the test's name."""
+_COUNTED = ("process_count", "pair_count")
+"""What a definition of ours has looked at already."""
 _WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -105,20 +70,23 @@ class LogTable:
 
     values: tuple[LogValue, ...]
     left_out: tuple[str, ...] = ()
+    unlike: str = ""
+    """Why its numbers are none of our quantities, where one would expect that."""
+    socket: SocketOptions = field(default_factory=SocketOptions)
+    """What the program is known to set."""
 
 
-def of_table(document: Document, table: Table, window: int | None, *, knows_ranks: bool) -> LogTable:
-    """Return what a table says in our quantities; `window` is what the user says where the log does not.
-
-    What all ranks do together is one of our quantities only where somebody says which ranks those are.
-    """
+def of_table(document: Document, table: Table, window: int | None, host_count: int | None = None) -> LogTable:
+    """Return what a table says in our quantities; `window` and the hosts of ranks are what the user says of the log."""
     stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
-    said = stated.get("window_size")
+    kept_as = definition_of(document, table, window, host_count)
+    ours, said = kept_as.ours, stated.get("window_size")
+    traps = TableTraps(document, table, window)
     if isinstance(said, int | float) and said >= 1:
         window = int(said)
-    elif (document.program, table.name) not in _WINDOWED:
+    elif ours is None or not ours.has_window:
         window = None
-    of_table, traps = _series(document, table), TableTraps(document, table, window)
+    of_table = _series(document, table, ours)
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -129,8 +97,9 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         words = [_told(name, row.values[name]) for name in _TELLING_COLUMNS if name in row.values]
         series = ", ".join(part for part in (of_table, *words) if part)
         size = int(row.number(_SIZE)) if _SIZE in row.values else int(stated.get(_SIZE) or 0)
+        size *= kept_as.size_factor
         own = int(row.number("window_size")) if "window_size" in row.values else window
-        for benchmark, metric_id, column in _of_row(document.program, table, row, own, knows_ranks=knows_ranks):
+        for benchmark, metric_id, column in _of_row(document.program, table, row, ours):
             value, key = row.number(column.name), (series, size, own or 1, metric_id)
             if key in found:
                 twice[key] = row.line
@@ -143,7 +112,8 @@ def of_table(document: Document, table: Table, window: int | None, *, knows_rank
         lines = f"lines {min(found[key].line for key in twice)} to {max(twice.values())}"
         left_out[f"{table.name}: {lines} have several rows of one size, and nothing here tells them apart"] = None
     found = {key: value for key, value in found.items() if key not in twice}
-    return LogTable(tuple(found.values()), tuple(left_out))
+    socket = ours.socket if ours is not None else SocketOptions()
+    return LogTable(tuple(found.values()), tuple(left_out), kept_as.why_not, socket)
 
 
 def _wrong(row: Row) -> str:
@@ -159,35 +129,29 @@ def _told(name: str, value: Value) -> str:
     return value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:g}"
 
 
-def _series(document: Document, table: Table) -> str:
-    benchmark, _ = _OURS.get((document.program, table.name), ("", {}))
-    usual = _USUAL if not benchmark or benchmark in _COLLECTIVES else _USUAL | {_OF_ONE_PAIR}
+def _series(document: Document, table: Table, ours: Ours | None) -> str:
+    usual = _USUAL | ({("datatype", one) for one in ours.datatypes} if ours is not None else set())
     told = [
         f"{one.name.replace('_', ' ')} {one.value}"
         for one in {one.name: one for one in (*document.parameters, *table.parameters)}.values()
-        if one.name in _TELLING and (one.name, one.value) not in usual
+        if one.name in _TELLING
+        and (one.name, one.value) not in usual
+        and not (ours is not None and one.name in _COUNTED)
     ]
     return ", ".join(told)
 
 
-def _of_row(
-    program: str, table: Table, row: Row, window: int | None, *, knows_ranks: bool
-) -> Iterator[tuple[str, str, Column]]:
+def _of_row(program: str, table: Table, row: Row, ours: Ours | None) -> Iterator[tuple[str, str, Column]]:
     """Yield benchmark, metric id and column of a row's numbers."""
-    benchmark, ours = _OURS.get((program, table.name), ("", {}))
-    if not benchmark or (benchmark in _COLLECTIVES and not knows_ranks):
-        benchmark, ours = _slug(f"{program} {table.name}"), {}
-    windowed = _WINDOWED.get((program, table.name))
     for column in table.columns:
         is_setting = column.name in ("window_size", _SIZE) or column.unit in ("", "bytes")
         if is_setting or not math.isfinite(row.number(column.name)):
             continue
-        if windowed is not None and window is not None and column.name == "bandwidth_bytes_per_s":
-            yield (*windowed, column)
-        elif column.name in ours:
-            yield benchmark, ours[column.name], column
-        elif not ours and (metric_id := _foreign_metric(program, table, column.name)):
-            yield benchmark, metric_id, column
+        if ours is None:
+            if metric_id := _foreign_metric(program, table, column.name):
+                yield _slug(f"{program} {table.name}"), metric_id, column
+        elif column.name in ours.metrics:
+            yield ours.benchmark, ours.metrics[column.name], column
 
 
 def _foreign_metric(program: str, table: Table, column: str) -> str:

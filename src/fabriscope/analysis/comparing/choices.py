@@ -31,6 +31,7 @@ from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
 from fabriscope.analysis.words import series_text
 from fabriscope.model.benchmarks import TOLD_BY_METRIC
 from fabriscope.model.metrics import definitions_of, metric_of
+from fabriscope.model.quantity import Completion
 from fabriscope.model.run_data import RunData
 
 ENTRIES, RUNS = "entries", "runs"
@@ -112,7 +113,7 @@ def runs_compared(
     steps, kept = [steps_of(one) for one in values], [kept_of(one) for one in values]
     settings = [_settings(*one) for one in zip(runs, values, strict=True)]
     families: list[Family] = []
-    refused = _by_other_definitions(*curves)
+    refused = [*_by_other_definitions(*curves), *_unlike(*runs), *_elsewhere(*curves)]
     for key in curves[0].keys() & curves[1].keys():
         if key.curve.twin:
             continue  # each run's control has been judged inside it
@@ -150,6 +151,33 @@ def _by_other_definitions(left: Curves, right: Curves) -> list[str]:
     return found
 
 
+def _unlike(*runs: RunData) -> list[str]:
+    """Return what was read from logs and has its program's own definition, though its instrument keeps one of ours."""
+    origins = [record.details.read_from for run in runs for record in run.journal]
+    told = {(one.program, metric_id): why for one in origins if one for metric_id, why in one.unlike.items()}
+    return [f"{metric_id}, read from logs of {program}: {why}" for (program, metric_id), why in told.items()]
+
+
+def _elsewhere(left: Curves, right: Curves) -> list[str]:
+    """Return what both runs measured by one definition, and nowhere alike: what the nearest two differ in."""
+    found = []
+    tests = {(key.curve.benchmark, key.curve.instrument, key.metric_id) for key in left if not key.curve.twin}
+    for test in sorted(tests):
+        ours, theirs = (
+            [key for key in side if (key.curve.benchmark, key.curve.instrument, key.metric_id) == test]
+            for side in (left, right)
+        )
+        if not theirs or set(ours) & set(theirs):
+            continue
+        pairs = [(vars(one.curve), vars(other.curve)) for one in ours for other in theirs]
+        apart = [[name for name in one if one[name] != other[name]] for one, other in pairs]
+        nearest = min(range(len(pairs)), key=lambda place: len(apart[place]))
+        one, other = pairs[nearest]
+        words = (f"{name} {one[name] or 'none'} against {other[name] or 'none'}" for name in apart[nearest])
+        found.append(f"{test[0]} by {test[1]}, {test[2]}: {', '.join(words)}")
+    return found
+
+
 def _unpaired(
     size: int,
     metric_id: str,
@@ -172,7 +200,8 @@ def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
     found = {}
     for *curve, metric_id, size, window, socket, case_id in values.select(columns).unique().iter_rows():
         told = (f"{name} {value}" for name, value in parameters[case_id].items() if name not in TOLD_BY_METRIC)
-        parts = [f"window {window}", socket, *told]
+        is_stream = metric_of(metric_id).quantity.completion is Completion.NEVER
+        parts = ["" if is_stream else f"window {window}", socket, *told]
         found[Key(Curve(*curve), metric_id), size] = ", ".join(part for part in parts if part)
     return found
 
