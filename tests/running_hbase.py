@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.kept_java import FRUGAL, KeptJava, compile_into
+
 from fabriscope import lab
 from fabriscope.adapters.ycsb import JAVA_OPTIONS
 from fabriscope.hosts import java_apps
@@ -19,11 +21,12 @@ from fabriscope.model.lab import LabSpec
 HOSTS = ("node1", "node2", "node3")
 """The first has none of it: it is the client's. The second has all but one region server, which the third has."""
 START_LIMIT_S = 180.0
-TOOL_LIMIT_S = 180.0
 _POLL_S = 0.2
 
-# Makes a table of somebody else's, or prints every table with its state, its families and its rows.
+# Is asked by lines: makes a table of somebody else's if it is named one, and prints every table with its state, its
+# families and its rows.
 _TABLES = """
+import java.io.*;
 import java.util.*;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hbase.*;
@@ -34,10 +37,21 @@ public class Tables {
   public static void main(String[] words) throws Exception {
     Configuration configuration = HBaseConfiguration.create();
     configuration.set("hbase.zookeeper.quorum", words[0]);
-    try (Connection connection = ConnectionFactory.createConnection(configuration);
-        Admin admin = connection.getAdmin()) {
-      if (words.length > 1) {
-        TableName name = TableName.valueOf(words[1]);
+    BufferedReader questions = new BufferedReader(new InputStreamReader(System.in));
+    for (String name = questions.readLine(); name != null; name = questions.readLine()) {
+      try (Connection connection = ConnectionFactory.createConnection(configuration)) { // none has kept what was
+        answer(connection, name);
+      }
+      System.out.println("ended with 0");
+      System.out.flush();
+    }
+    Runtime.getRuntime().halt(0);
+  }
+
+  private static void answer(Connection connection, String make) throws Exception {
+    try (Admin admin = connection.getAdmin()) {
+      if (!make.isEmpty()) {
+        TableName name = TableName.valueOf(make);
         admin.createTable(
             TableDescriptorBuilder.newBuilder(name).setColumnFamily(ColumnFamilyDescriptorBuilder.of("g")).build());
         try (Table table = connection.getTable(name)) {
@@ -57,7 +71,6 @@ public class Tables {
         System.out.println("table " + name + " " + admin.isTableEnabled(name) + " " + admin.getDescriptor(name) + rows);
       }
     }
-    Runtime.getRuntime().halt(0);
   }
 }
 """
@@ -69,19 +82,15 @@ class ByHand:
 
     place: Lab
     address: str
-    folder: Path
+    asked: KeptJava
 
     def tables(self, make: str = "") -> list[str]:
         """Return what it holds, table by table; after making one of that name, where one is named."""
-        words = ("Tables", self.address, *([make] if make else []))
-        argv = _java(self.place, "node2", self.folder, 128, *words)
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=TOOL_LIMIT_S, check=False)
-        assert done.returncode == 0, done.stderr
-        return sorted(line for line in done.stdout.splitlines() if line.startswith("table "))
+        return sorted(line for line in self.asked.ask(make) if line.startswith("table "))
 
 
 def _java(place: Lab, host: str, folder: Path, heap_mib: int, *words: str) -> list[str]:
-    options = (f"-Xmx{heap_mib}m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", *JAVA_OPTIONS)
+    options = (f"-Xmx{heap_mib}m", *FRUGAL, *JAVA_OPTIONS)
     classes = (f"-Djava.io.tmpdir={folder}", "-cp", f"{folder}:{java_apps.classpath('hbase')}")
     java = ("env", f"FABRISCOPE_FOLDER={folder}", java_apps.program("java"))
     return [*place.host(host).access, *java, *options, *classes, *words]
@@ -106,12 +115,13 @@ def standing(folder: Path) -> Iterator[ByHand]:
         for host, words, heap_mib, own in _roles(at):
             one = folder / f"{words[1]}-{host}"
             daemons.append(_daemon(place, host, one, heap_mib, words, {**common, **own}))
-        (folder / "Tables.java").write_text(_TABLES)
-        made = [java_apps.program("javac"), "-cp", java_apps.classpath("hbase"), str(folder / "Tables.java")]
-        subprocess.run(made, check=True, timeout=TOOL_LIMIT_S)
-        by_hand = ByHand(place, f"{at['node2']}:2181", folder)
+        compile_into(folder, "Tables", _TABLES, "hbase")
+        address = f"{at['node2']}:2181"
+        asked = KeptJava.started(_java(place, "node2", folder, 128, "Tables", address), folder / "tables.txt")
+        by_hand = ByHand(place, address, asked)
         by_hand.tables(make="of-others")
         yield by_hand
+        asked.end()
     finally:
         place.down()
         for daemon in daemons:

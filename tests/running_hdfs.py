@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.kept_java import FRUGAL, KeptJava, compile_into
+
 from fabriscope import lab
 from fabriscope.hosts import java_apps
 from fabriscope.lab import Lab
@@ -23,13 +25,39 @@ SUPERUSER = "hdfs"
 USER = "alice"
 """Who may write in PATH and nowhere else."""
 START_LIMIT_S = 120.0
-SHELL_LIMIT_S = 120.0
 _POLL_S = 0.2
 _SITE = """<configuration>
 <property><name>fs.defaultFS</name><value>{}</value></property>
 </configuration>
 """
 """core-site.xml, which Hadoop's own tools want to find."""
+
+# Hadoop's own tools, asked by lines: `dfs WORDS` and `dfsadmin WORDS`.
+_TOOLS = """
+import java.io.*;
+import java.util.Arrays;
+import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.tools.DFSAdmin;
+import org.apache.hadoop.util.ToolRunner;
+
+public class Tools {
+  public static void main(String[] none) throws Exception {
+    BufferedReader questions = new BufferedReader(new InputStreamReader(System.in));
+    for (String line = questions.readLine(); line != null; line = questions.readLine()) {
+      String[] words = line.split("\\t");
+      int status =
+          ToolRunner.run(
+              new HdfsConfiguration(),
+              words[0].equals("dfs") ? new FsShell() : new DFSAdmin(),
+              Arrays.copyOfRange(words, 1, words.length));
+      System.out.println("ended with " + status);
+      System.out.flush();
+    }
+    Runtime.getRuntime().halt(0);
+  }
+}
+"""
 
 
 @dataclass(frozen=True)
@@ -38,23 +66,20 @@ class ByHand:
 
     place: Lab
     address: str
-    folder: Path
+    asked: KeptJava
 
     @property
     def remote_shell(self) -> str:
         """Return what stands in for ssh."""
         return str(self.place.remote_shell)
 
-    def shell(self, *words: str, user: str = SUPERUSER, main: str = "org.apache.hadoop.fs.FsShell") -> str:
-        """Return what a tool of Hadoop prints, as `hdfs dfs WORDS` does."""
-        argv = _java(self.place, "node2", self.folder, user, main, *words)
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=SHELL_LIMIT_S, check=False)
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-        return done.stdout
+    def shell(self, *words: str) -> str:
+        """Return what `hdfs dfs WORDS` prints."""
+        return "\n".join(self.asked.ask("dfs", *words))
 
-    def admin(self, *words: str) -> str:
-        """Return what `hdfs dfsadmin WORDS` prints."""
-        return self.shell(*words, main="org.apache.hadoop.hdfs.tools.DFSAdmin")
+    def admin(self, *words: str) -> None:
+        """Do what `hdfs dfsadmin WORDS` does."""
+        self.asked.ask("dfsadmin", *words)
 
     def listing(self) -> list[str]:
         """Return everything that it holds, with rights, copies, owners, sizes and times.
@@ -65,16 +90,10 @@ class ByHand:
         return [" ".join([*line[:5], *(line[5:7] if line[-1] != PATH else []), line[-1]]) for line in lines]
 
 
-def _java(place: Lab, host: str, folder: Path, user: str, *words: str) -> list[str]:
-    environment = (f"FABRISCOPE_FOLDER={folder}", f"HADOOP_USER_NAME={user}")
-    options = (
-        "-Xmx96m",
-        "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
-        "-XX:-UsePerfData",
-        f"-Djava.io.tmpdir={folder}",
-    )
-    classes = ("-cp", f"{folder / 'conf'}:{java_apps.classpath('hadoop')}")
+def _java(place: Lab, host: str, folder: Path, *words: str) -> list[str]:
+    environment = (f"FABRISCOPE_FOLDER={folder}", f"HADOOP_USER_NAME={SUPERUSER}")
+    options = ("-Xmx96m", *FRUGAL, f"-Djava.io.tmpdir={folder}")
+    classes = ("-cp", f"{folder}:{folder / 'conf'}:{java_apps.classpath('hadoop')}")
     return [*place.host(host).access, "env", *environment, java_apps.program("java"), *options, *classes, *words]
 
 
@@ -84,13 +103,13 @@ def standing(folder: Path) -> Iterator[ByHand]:
     place = lab.up(LabSpec(HOSTS, {"gige": PRESETS["gige"]}))
     daemons: list[subprocess.Popen[bytes]] = []
     addresses = {host: place.host(host).addresses["eth0"] for host in HOSTS}
-    by_hand = ByHand(place, f"hdfs://{addresses['node2']}:9000", folder)
+    address = f"hdfs://{addresses['node2']}:9000"
     (folder / "conf").mkdir()
-    (folder / "conf" / "core-site.xml").write_text(_SITE.format(by_hand.address))
-    common = {"fs.defaultFS": by_hand.address, "dfs.replication": "2", "fs.permissions.umask-mode": "022"}
+    (folder / "conf" / "core-site.xml").write_text(_SITE.format(address))
+    common = {"fs.defaultFS": address, "dfs.replication": "2", "fs.permissions.umask-mode": "022"}
     try:
         namenode = {
-            "dfs.namenode.rpc-address": by_hand.address.removeprefix("hdfs://"),
+            "dfs.namenode.rpc-address": address.removeprefix("hdfs://"),
             "dfs.namenode.http-address": "127.0.0.1:0",
             "dfs.namenode.safemode.extension": "0",
             "dfs.namenode.datanode.registration.ip-hostname-check": "false",
@@ -104,9 +123,13 @@ def standing(folder: Path) -> Iterator[ByHand]:
                 "dfs.datanode.hostname": addresses[host],
             }
             daemons.append(_daemon(place, host, folder / f"data-{host}", "datanode", {**common, **datanode}))
+        compile_into(folder, "Tools", _TOOLS, "hadoop")
+        asked = KeptJava.started(_java(place, "node2", folder, "Tools"), folder / "tools.txt")
+        by_hand = ByHand(place, address, asked)
         by_hand.admin("-safemode", "wait")
-        _fill(by_hand)
+        _fill(by_hand, folder / "of-others")
         yield by_hand
+        asked.end()
     finally:
         place.down()
         for daemon in daemons:
@@ -118,7 +141,7 @@ def _daemon(place: Lab, host: str, folder: Path, role: str, settings: Mapping[st
     told = [f"{name}={value}" for name, value in settings.items()]
     output = folder.with_suffix(".txt")
     with output.open("wb") as file:
-        argv = _java(place, host, folder, SUPERUSER, "HdfsNode", role, *told)
+        argv = _java(place, host, folder, "HdfsNode", role, *told)
         daemon = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT)
     until_s = time.monotonic() + START_LIMIT_S
     while f"fabriscope: {role} ready" not in output.read_text():
@@ -128,9 +151,8 @@ def _daemon(place: Lab, host: str, folder: Path, role: str, settings: Mapping[st
     return daemon
 
 
-def _fill(by_hand: ByHand) -> None:
+def _fill(by_hand: ByHand, mine: Path) -> None:
     """Put in what was there before: files of others, above, beside and below PATH."""
-    mine = by_hand.folder / "of-others"
     mine.write_bytes(os.urandom(3 << 20))
     by_hand.shell("-mkdir", "-p", f"{PATH}/fabriscope-of-somebody", "/user/bob")
     for target in ("/user/bob/x", "/benchmarks/y", f"{PATH}/z", f"{PATH}/fabriscope-of-somebody/io_data"):
