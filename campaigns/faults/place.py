@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 _INSIDE = "FABRISCOPE_CAMPAIGN_INSIDE"
@@ -22,13 +23,18 @@ exec "$@"
 GONE_TIMEOUT_S = 30.0
 
 
+def inside(module: str, words: Sequence[str]) -> list[str]:
+    """Return what starts a module in namespaces of its own, where `enter` has nothing more to do."""
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+    unshare = ["unshare", *user, "--mount", "--net", "--propagation", "private", "--", "sh", "-c", _PREPARE, "sh"]
+    return ["env", f"{_INSIDE}=1", *unshare, sys.executable, "-m", module, *words]
+
+
 def enter(module: str) -> None:
     """Start this module again in namespaces of its own, unless it runs there already."""
-    if os.environ.get(_INSIDE):
-        return
-    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-    words = ["unshare", *user, "--mount", "--net", "--propagation", "private", "--", "sh", "-c", _PREPARE, "sh"]
-    os.execvpe(words[0], [*words, sys.executable, "-m", module, *sys.argv[1:]], {**os.environ, _INSIDE: "1"})  # noqa: S606
+    if not os.environ.get(_INSIDE):
+        words = inside(module, sys.argv[1:])
+        os.execvp(words[0], words)  # noqa: S606
 
 
 def processes(mark: str) -> dict[int, str]:
