@@ -101,6 +101,9 @@ def test_where_two_runs_have_a_test_under_other_names_the_difference_is_told(tmp
     assert f"not compared, since settings or definitions differ: {said}" in found["notes"]
 
 
+ONE_GROUP = (("group_count", 1), ("groups", "0 1"))
+
+
 def kept(program: str, table: str, *said: tuple[str, str | int], window: int | None = 64) -> Mapping[str, str]:
     """Return the metrics that a table's columns are imported under."""
     document = Document(program, "2021.7", tuple(Parameter(*one) for one in said), (), ())
@@ -120,14 +123,18 @@ def test_osu_is_imported_under_the_metrics_of_its_instrument(benchmark: str) -> 
 @pytest.mark.parametrize("sync", ["on", "off"])
 def test_imb_is_imported_under_the_metrics_of_its_instrument(benchmark: str, sync: str) -> None:
     for test in filter(None, (_imb_tests.TESTS[benchmark], _imb_tests._OVERLAPPED.get(benchmark))):
-        seen = kept("imb", test.table, ("process_count", 2), ("sync", sync))
+        seen = kept("imb", test.table, ("process_count", 2), ("sync", sync), *ONE_GROUP)
         how = "barrier" if test.is_synchronised and sync == "on" else "back_to_back"
         if test.is_overlapped:
             assert seen["time_ns_overlapped"] == f"overlapped_operation_ns_{how}_most_rank_mean"
         elif test.metric:
             assert seen["time_ns_mean"] == f"{test.metric}_{how}_mean"
         else:
-            wanted = {"time_ns": test.time_metric, "bandwidth_bytes_per_s": test.rate_metric}
+            wanted = {
+                "time_ns_mean": test.mean_metric,
+                "time_ns": test.time_metric,
+                "bandwidth_bytes_per_s": test.rate_metric,
+            }
             assert dict(seen) == {column: metric for column, metric in wanted.items() if metric}
 
 
@@ -159,4 +166,8 @@ def test_what_a_definition_rests_on_is_named_where_nobody_says_it() -> None:
     assert "-off_cache" in why_not("imb", "PingPong", ("off_cache", "50,64"))
     assert why_not("osu", "osu_acc_latency", ("datatype", "MPI_CHAR")) == "it moved MPI_CHAR, and ours MPI_FLOAT"
     assert "how long a message was" in why_not("sockperf", "ping-pong")
+    twos = (("process_count", 2), ("group_count", 2))
+    assert "-map 2x2" in why_not("imb", "Multi-PingPong", *twos, ("groups", "0 1; 2 3"), hosts=4)
+    assert why_not("imb", "Multi-PingPong", *twos, ("groups", "0 2; 1 3"), hosts=4) == ""
+    assert "the label `hosts`" in why_not("imb", "Multi-PingPong", *twos, ("groups", "0 2; 1 3"))
     assert why_not("hpl", "HPL") == "", "no instrument of ours would keep another id"

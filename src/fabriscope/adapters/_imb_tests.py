@@ -7,6 +7,8 @@ from typing import Any
 
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS, ROOTED
 from fabriscope.model.case import Case
+from fabriscope.model.errors import ParseError
+from fabriscope.readers.base import Table
 from fabriscope.readers.imb import RATE, REPETITIONS, SIZE, TIME
 
 MPI1, NBC, RMA = "IMB-MPI1", "IMB-NBC", "IMB-RMA"
@@ -49,6 +51,13 @@ class Test:
     has_root: bool = False
     is_share: bool = False
     """Its size is one rank's share of the vector, where ours is the vector."""
+    mean_metric: str = ""
+    """The metric that the mean of all ranks' times is, of pairs that run at once (`-multi 0`)."""
+
+    @property
+    def call(self) -> str:
+        """Return what it is asked for by."""
+        return self.name.removeprefix("Multi-")
 
     @property
     def table(self) -> str:
@@ -93,6 +102,9 @@ TESTS = {
     "bidirectional_bandwidth": Test(
         "Biband", _WINDOWS, rate_metric="bidirectional_bandwidth_bytes_per_s", has_window=True, rank_count=2
     ),
+    "multi_pair_latency": Test(
+        "Multi-PingPong", (SIZE, REPETITIONS, *_TIMES, RATE), mean_metric="multi_pair_latency_ns_separate_mean"
+    ),
     "sendrecv": Test("Sendrecv", (SIZE, REPETITIONS, *_TIMES, RATE), metric="sendrecv_time_ns"),
     "exchange": Test("Exchange", (SIZE, REPETITIONS, *_TIMES, RATE), metric="exchange_time_ns"),
     "barrier": Test("Barrier", (REPETITIONS, *_TIMES), metric="collective_latency_ns", has_size=False),
@@ -122,3 +134,15 @@ def test_of(case: Case) -> Test | None:
 def size_of(case: Case) -> int:
     """Return the size in bytes that IMB has to be asked for, and prints in this case's row."""
     return case.message_size_bytes // (len(case.entry.hosts) if TESTS[case.benchmark].is_share else 1)
+
+
+def check_ranks(case: Case, test: Test, table: Table, program: str) -> None:
+    """Raise ParseError where a test of all ranks says that it had other ranks than the case has."""
+    said = {one.name: one.value for one in table.parameters}
+    count, wanted = said.get("process_count"), case.entry.hosts
+    pairs = len(wanted) // 2
+    if test.mean_metric and said.get("groups") != "; ".join(f"{rank} {rank + pairs}" for rank in range(pairs)):
+        raise ParseError(f"{table.name} had the groups {said.get('groups')}", where=f"{program}, line {table.line}")
+    if test.metric and count is not None and count != len(wanted):
+        where = f"{program}, line {table.line}"
+        raise ParseError(f"{table.name} had {count} processes, and {len(wanted)} were asked for", where=where)

@@ -40,7 +40,7 @@ from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, ParsedLaunch
-from fabriscope.readers.base import Row, Table
+from fabriscope.readers.base import Row
 from fabriscope.readers.imb import LAST_LINE, READER
 
 MOST_REPETITIONS = 1_000_000
@@ -108,6 +108,8 @@ def _problem(case: Case) -> str | None:
         return f"IMB has no {case.benchmark}"
     if test.rank_count not in (None, len(case.entry.hosts)):
         return f"{test.name} of {len(case.entry.hosts)} ranks is another quantity than of {test.rank_count}"
+    if test.mean_metric and (len(case.entry.hosts) < 4 or len(case.entry.hosts) % 2):
+        return f"{test.call} of several pairs (-multi) takes 4 ranks or more, an even number"
     if problem := parameters_problem(case, f"{test.name} of {test.program}", _values(test)):
         return problem
     share = kind_of(case.benchmark).element_bytes(case.parameter_map) * (len(case.entry.hosts) if test.is_share else 1)
@@ -133,6 +135,8 @@ def _values(test: Test) -> Mapping[str, tuple[str, ...]]:
         values["compute"] = ("1",)
     elif test.program == NBC:
         values["compute"] = ("0",)
+    if test.mean_metric:
+        values["pairing"] = ("half",)
     if test.has_root:
         values["root"] = ("0", "rotating")
     return values
@@ -192,13 +196,15 @@ def _own_words(case: Case, test: Test) -> tuple[str, ...]:
         words += ["-root_shift", "on"]
     if test.is_synchronised and not _is_synchronised(case, test):
         words += ["-sync", "off"]
+    if test.mean_metric:  # a group for each rank i and i + n/2, all at once
+        words += ["-multi", "0", "-map", f"{len(case.entry.hosts) // 2}x2"]
     if test.mode:
         words += ["-aggregate_mode", MODES[test.mode]]
     return tuple(words)
 
 
 def _options(program: str, cases: Sequence[Case], seconds: float) -> tuple[str, ...]:
-    names = dict.fromkeys(test.name for _, test in _tests(cases))
+    names = dict.fromkeys(test.call for _, test in _tests(cases))
     sizes = sorted({tests.size_of(case) for case, test in _tests(cases) if test.has_size})
     rank_count = len(cases[0].entry.hosts)
     options = [*names]
@@ -256,21 +262,13 @@ def _read(outcome: Outcome, program: str, cases: Sequence[Case], readings: Readi
             if (table.name, size) not in wanted:
                 continue
             case, test = wanted[table.name, size]
-            _check_ranks(case, test, table, program)
+            tests.check_ranks(case, test, table, program)
             if case.case_id in readings.details:
                 raise ParseError(f"{table.name} of {size} B stands twice", where=f"{program}, line {row.line}")
             readings.details[case.case_id] = {"repetitions": int(row.number("repetition_count"))}
             for metric_id, column in _columns_of(case, test).items():
                 readings.take_printed(case, metric_id, Printed(document, table, row), column)
     document.check(program)
-
-
-def _check_ranks(case: Case, test: Test, table: Table, program: str) -> None:
-    """Raise ParseError where a test of all ranks says that it had other ranks than the case has."""
-    count, wanted = next((one.value for one in table.parameters if one.name == "process_count"), None), case.entry.hosts
-    if test.metric and count is not None and count != len(wanted):
-        where = f"{program}, line {table.line}"
-        raise ParseError(f"{table.name} had {count} processes, and {len(wanted)} were asked for", where=where)
 
 
 def _least_s(row: Row) -> float:
@@ -289,6 +287,8 @@ def _columns_of(case: Case, test: Test) -> Mapping[str, str]:
         }
     if test.metric:
         return {f"{test.metric}_{how}_{whose}": column for column, whose in RANK_TIMES.items()}
+    if test.mean_metric:
+        return {test.mean_metric: "time_ns_mean"}
     columns = {test.time_metric: "time_ns"}
     if case.message_size_bytes:
         columns[test.rate_metric] = "bandwidth_bytes_per_s"

@@ -30,6 +30,7 @@ from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
 
 SIZE, REPETITIONS, RATE, TIME = "#bytes", "#repetitions", "Mbytes/sec", "t[usec]"
+GROUP = "Group"
 MOST_TIME, MESSAGE_RATE, OVERLAP = "t_max[usec]", "Msg/sec", "overlap[%]"
 OVERLAP_STEP = 1.0
 """Percent by which an overlap may differ from what the times beside it come to."""
@@ -41,6 +42,7 @@ _RANKS = "of the ranks' means over their operations"
 COLUMNS = {
     column.head: column
     for column in (
+        Column(GROUP, "group", "group", "", "of processes that run at once with others (-multi 1)", kind="whole"),
         Column(SIZE, "message_size_bytes", "size", "bytes", "of a message, or of a rank's share", kind="whole"),
         Column(REPETITIONS, "repetition_count", "repetitions", "", "operations that were timed", kind="whole"),
         Column(
@@ -74,14 +76,17 @@ _CHOOSES = re.compile(r"-(?:msglen|msgsize|input|data_type|red_data_type|contig_
 _OPTIONS = ("-window_size", "-sync", "-root_shift", "-off_cache")
 _OFF = ("off", "0", "no", "disable")
 _REDUCES = re.compile("[Rr]educe|Accumulate|Get_accumulate")
-_PROCESSES = re.compile(r"# #processes = (\d{1,9})\s*")
+_PROCESSES = re.compile(r"# #processes = (\d{1,9})(?:; rank order \(rowwise\):)?\s*")
+_GROUPS = re.compile(r"# \( (\d{1,9}) groups of (\d{1,9}) processes each running simultaneous \)\s*")
+_MEMBERS = re.compile(r"# Group {1,9}\d{1,9}: {1,9}(\d{1,9}(?: {1,9}\d{1,9})*)\s*")
+"""The ranks of a group, of which the first line names all where they are few."""
 
 
 def _fill(draft: Draft) -> None:
     version = _VERSION.search(draft.text)
     draft.version = version["version"] if version else None
     table: TableDraft | None = None
-    first_lines: dict[tuple[int, Value], int] = {}
+    first_lines: dict[tuple[int, Value, Value], int] = {}
     begun, untitled = 0, False
     for name, value in _told(draft.text, draft.version):
         draft.parameter(name, value)
@@ -99,11 +104,9 @@ def _fill(draft: Draft) -> None:
             if not untitled and (words[:2] == [SIZE, REPETITIONS] or (begun and is_row(words))):
                 untitled = True
                 draft.problem("rows of an IMB table stand under no '# Benchmarking'", "cut")
-        elif mode := _MODE.fullmatch(line.strip()):
-            table.name = f"{table.name.split()[0]} {mode['mode']}"
-        elif processes := _PROCESSES.fullmatch(line.strip()):
-            table.parameters.append(Parameter("process_count", int(processes[1])))
-        elif words[:1] in ([SIZE], [REPETITIONS]):
+        elif _take_head(table, line.strip()):
+            continue
+        elif words[:1] in ([SIZE], [REPETITIONS], [GROUP]):
             table.columns = _columns(table, words, draft.version)
         elif words[:1] == ["="]:
             continue  # MPICH's frame around what it says of a job that did not end well
@@ -116,6 +119,30 @@ def _fill(draft: Draft) -> None:
         draft.problem(f"{without.name} says no mode, and another table of it does", "cut", without.line)
     if begun or LAST_LINE not in draft.text:
         draft.problem(f"the log ends before {LAST_LINE!r}", "cut")
+
+
+def _take_head(table: TableDraft, line: str) -> bool:
+    """Take what a line says of a test before its rows; return whether it says anything of it."""
+    if mode := _MODE.fullmatch(line):
+        table.name = f"{table.name.split()[0]} {mode['mode']}"
+    elif processes := _PROCESSES.fullmatch(line):
+        table.parameters.append(Parameter("process_count", int(processes[1])))
+    elif groups := _GROUPS.fullmatch(line):
+        table.parameters.append(Parameter("group_count", int(groups[1])))
+        table.parameters.append(Parameter("process_count", int(groups[2])))
+    elif (members := _MEMBERS.fullmatch(line)) and not table.columns:
+        _add_members(table, members[1])
+    else:
+        return False
+    return True
+
+
+def _add_members(table: TableDraft, words: str) -> None:
+    """Note the ranks of one more group."""
+    before = next((one for one in table.parameters if one.name == "groups"), None)
+    said = " ".join(words.split())
+    table.parameters = [one for one in table.parameters if one is not before]
+    table.parameters.append(Parameter("groups", f"{before.value}; {said}" if before else said))
 
 
 def _told(text: str, version: str | None) -> Iterator[tuple[str, Value]]:
@@ -142,12 +169,12 @@ def _columns(table: TableDraft, words: list[str], version: str | None) -> tuple[
     return tuple(known[word] for word in words)
 
 
-def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tuple[int, Value], int]) -> None:
+def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tuple[int, Value, Value], int]) -> None:
     if len(words) != len(table.columns):
         return  # "time-out", a death in the middle of a row, or what the MPI library says in between
     printed = printed_row(table.columns, words)
-    size = printed.get(SIZE, 0)
-    first = first_lines.setdefault((len(draft.tables), size), draft.line)
+    size, group = printed.get(SIZE, 0), printed.get(GROUP, 0)
+    first = first_lines.setdefault((len(draft.tables), size, group), draft.line)
     if first != draft.line:
         raise ParseError(f"{table.name} of {size} B stands in line {first} already")
     if not printed.get(REPETITIONS, 1):
@@ -171,7 +198,9 @@ def _check_order(table: TableDraft, spans: Mapping[str, Span], printed: Mapping[
     if any(head not in spans for head in heads):
         return
     least, mean, most = (spans[head] for head in heads)
-    count = next((int(one.value) for one in table.parameters if one.name == "process_count"), 0)
+    said = {one.name: int(one.value) for one in table.parameters if one.name in ("process_count", "group_count")}
+    groups = 1 if GROUP in spans else said.get("group_count", 1)  # a row is of one of them, or of all
+    count = groups * said.get("process_count", 0)
     lowest, highest = least, most
     if count > 1:  # one of them had the least and another one the most
         others = count - 1
@@ -230,6 +259,10 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
     """Yield where sizes are not doubled, unless a user has chosen them."""
     if "# Message lengths were user defined" in text or _rows.SIZE not in table.rows[-1][1]:
         return
+    group = table.rows[0][1].get("group")
+    if group is not None:  # each size has a row for each of them
+        of_one = [(line, dict(values)) for line, values in table.rows if values.get("group") == group]
+        table = TableDraft(table.name, table.line, rows=of_one)
     yield from _rows.doubling(table)
     first = next((row for row in table.rows if row[1].get(_rows.SIZE)), None)
     called = _CALLED.findall(text)

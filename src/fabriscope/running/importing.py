@@ -164,7 +164,7 @@ def _launches(document: Document, path: Path, labels: Labels, left_out: list[str
         entry, cases = _entry(document, table, labels), {}
         for one in of.values:
             series = ", ".join(part for part in (one.series, more) if part)
-            case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series, of.socket)
+            case = Case(entry, one.benchmark, one.message_size_bytes, one.window_size, series, of.socket, of.parameters)
             if of.unlike:
                 unlike[one.metric_id] = of.unlike
             cases[case.case_id, one.metric_id] = (case, one)

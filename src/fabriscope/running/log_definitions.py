@@ -12,8 +12,9 @@ from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS
 from fabriscope.model.case import SocketOptions
 from fabriscope.readers.base import Document, Table
 
-_TWO, _PAIRS, _ALL = "two", "pairs", "all"
+_TWO, _PAIRS, _GROUPS, _ALL = "two", "pairs", "groups", "all"
 _TIME, _RATE = "latency_ns", "bandwidth_bytes_per_s"
+_MULTI_PAIR = "multi_pair_latency_ns_separate_mean"
 _NAGLE = SocketOptions(tcp_nodelay=False)
 
 
@@ -26,7 +27,7 @@ class Ours:
     """The reader's columns to metrics."""
     has_window: bool = False
     ranks: str = _TWO
-    """Who takes part: two ranks, pairs of which the log says how many, or all."""
+    """Who takes part: two ranks, pairs of which the log says how many, groups of two whose ranks it names, or all."""
     datatypes: tuple[str, ...] = ()
     """The only elements of which it is ours, where the log says which; empty for any."""
     is_timed_by_option: bool = False
@@ -44,6 +45,8 @@ class Definition:
     why_not: str = ""
     """Why a table that could be ours keeps its program's own ids; empty where nobody would expect another."""
     size_factor: int = 1
+    parameters: tuple[tuple[str, str], ...] = ()
+    """What our benchmark would be told."""
 
     @property
     def is_of_two(self) -> bool:
@@ -72,7 +75,7 @@ def _osu() -> dict[str, Ours]:
         "osu_bibw": Ours(
             "bidirectional_bandwidth", {_RATE: "bidirectional_bandwidth_bytes_per_s"}, has_window=True
         ),
-        "osu_multi_lat": Ours("multi_pair_latency", {_TIME: "multi_pair_latency_ns_separate_mean"}, ranks=_PAIRS),
+        "osu_multi_lat": Ours("multi_pair_latency", {_TIME: _MULTI_PAIR}, ranks=_PAIRS),
         "osu_mbw_mr": Ours(
             "message_rate",
             {"message_rate_per_s": "message_rate_per_s_mean", _RATE: "multi_pair_bandwidth_bytes_per_s_mean"},
@@ -111,6 +114,7 @@ def _imb() -> dict[str, Ours]:
     ping_pong = {"time_ns": "latency_ns_separate_mean", _RATE: "ping_pong_bandwidth_bytes_per_s_separate_mean"}
     tables = {
         "PingPong": Ours("ping_pong", ping_pong),
+        "Multi-PingPong": Ours("multi_pair_latency", {"time_ns_mean": _MULTI_PAIR}, ranks=_GROUPS),
         "Uniband": Ours("bandwidth", {_RATE: "bandwidth_bytes_per_s"}, has_window=True),
         "Biband": Ours("bidirectional_bandwidth", {_RATE: "bidirectional_bandwidth_bytes_per_s"}, has_window=True),
         "Sendrecv": Ours("sendrecv", _of_ranks("sendrecv_time_ns", "back_to_back"), ranks=_ALL),
@@ -204,12 +208,14 @@ def definition_of(document: Document, table: Table, window: int | None, host_cou
         return Definition(why_not=f"it moved {stated['datatype']}, and ours {known.datatypes[0]}")
     if stated.get("off_cache", "-1") != "-1":
         return Definition(why_not="its buffers move through memory (-off_cache), and ours do not")
+    if any(column.name == "group" for column in table.columns):
+        return Definition(why_not="each group of ranks has rows of its own (-multi 1)")
     if why := _ranks_unlike(known, stated, host_count):
         return Definition(why_not=why)
     if known.is_timed_by_option:
         return _timed(known, stated)
-    count = stated.get("process_count")
-    return Definition(known, size_factor=int(count) if known.is_share and isinstance(count, int | float) else 1)
+    has_pairs = known.ranks in (_PAIRS, _GROUPS) and (host_count or 2) > 2
+    return Definition(known, parameters=(("pairing", "half"),) if has_pairs else ())
 
 
 def _ranks_unlike(known: Ours, stated: Mapping[str, object], host_count: int | None) -> str:
@@ -220,6 +226,11 @@ def _ranks_unlike(known: Ours, stated: Mapping[str, object], host_count: int | N
     if known.ranks == _PAIRS:
         pairs = stated.get("pair_count")
         count = 2 * pairs if isinstance(pairs, int) else None
+    if known.ranks == _GROUPS:
+        pairs = int(str(stated.get("group_count", 0)))
+        if count != 2 or stated.get("groups") != "; ".join(f"{rank} {rank + pairs}" for rank in range(pairs)):
+            return f"its groups are not rank i with i + {pairs} (-multi 0 -map {pairs}x2)"
+        count = 2 * pairs
     if host_count is None:
         return "" if count == 2 else "nobody says which ranks took part: the label `hosts` (a+b) does"
     return (

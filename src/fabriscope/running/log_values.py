@@ -22,13 +22,13 @@ _LAYERS = {
 _SIZE = "message_size_bytes"
 _TELLING = (
     "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
-    "process_count", "number_of_sender_threads", "number_of_receiver_threads", "rank", "printed_by",
-    "protocol", "stream_count", "reverse", "bidirectional",
+    "process_count", "group_count", "groups", "number_of_sender_threads", "number_of_receiver_threads", "rank",
+    "printed_by", "protocol", "stream_count", "reverse", "bidirectional",
 )  # fmt: skip
 """Parameters of tables, and of a report as a whole, that tell curves of one test apart."""
 _TELLING_COLUMNS = (
-    "test", "operation", "reported_by", "role", "data_type", "variant", "problem_class", "matrix_order", "block_size",
-    "process_rows", "process_columns",
+    "group", "test", "operation", "reported_by", "role", "data_type", "variant", "problem_class", "matrix_order",
+    "block_size", "process_rows", "process_columns",
 )  # fmt: skip
 """Columns that tell rows of one table apart, beside the message size."""
 _CHECKS = {"check": ("PASSED",), "validation": (*RIGHT, "skipped"), "verification": ("SUCCESSFUL",)}
@@ -37,7 +37,7 @@ _USUAL = {
     ("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush"),
     ("protocol", "TCP"), ("stream_count", 1), ("reverse", 0),
 }  # fmt: skip
-_COUNTED = ("process_count", "pair_count")
+_COUNTED = ("process_count", "pair_count", "group_count", "groups")
 """What a definition of ours has looked at already."""
 _WORD = re.compile(r"[^a-z0-9]+")
 
@@ -74,6 +74,7 @@ class LogTable:
     """Why its numbers are none of our quantities, where one would expect that."""
     socket: SocketOptions = field(default_factory=SocketOptions)
     """What the program is known to set."""
+    parameters: tuple[tuple[str, str], ...] = ()
 
 
 def of_table(document: Document, table: Table, window: int | None, host_count: int | None = None) -> LogTable:
@@ -113,7 +114,7 @@ def of_table(document: Document, table: Table, window: int | None, host_count: i
         left_out[f"{table.name}: {lines} have several rows of one size, and nothing here tells them apart"] = None
     found = {key: value for key, value in found.items() if key not in twice}
     socket = ours.socket if ours is not None else SocketOptions()
-    return LogTable(tuple(found.values()), tuple(left_out), kept_as.why_not, socket)
+    return LogTable(tuple(found.values()), tuple(left_out), kept_as.why_not, socket, kept_as.parameters)
 
 
 def _wrong(row: Row) -> str:
