@@ -211,8 +211,9 @@ def _write(
     counts: dict[str, int] = {}
     launches = []
     for number, one in enumerate(found, 1):
-        block = counts[one.entry.entry_id] = counts.get(one.entry.entry_id, 0) + 1
         cases = tuple({case.case_id: case for case, _ in one.values}.values())
+        block = 1 + max(counts.get(case.case_id, 0) for case in cases)  # the next file of the same tests
+        counts |= dict.fromkeys((case.case_id for case in cases), block)
         launches.append(Launch(number, block, one.entry, cases, 0, 0))
     name = output.resolve().name or "imported"
     about = {"description": "Read from logs; nothing of it was launched by fabriscope.", "imported": file_count}

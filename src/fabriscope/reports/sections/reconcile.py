@@ -69,11 +69,13 @@ def _where(one: Reconciled) -> str:
 
 
 def _table(sizes: list[Reconciled]) -> Table:
-    numbers = ("size", "printed", "ours, alike", "printed over ours")
-    size, *rest = (Column(name, "number") for name in numbers)
-    columns = [size, Column("program", "name"), *rest, Column("how ours was taken")]
     told = [(one.message_size_bytes, said) for one in sizes for said in one.statements]
-    return Table(columns, [_row(*row) for row in told], [size_bytes for size_bytes, _ in told])
+    has_ours = any(said.ours is not None for _, said in told)
+    numbers = ("size", "printed", *(("ours, alike", "printed over ours") if has_ours else ()))
+    size, *rest = (Column(name, "number") for name in numbers)
+    columns = [size, Column("program", "name"), *rest, *([Column("how ours was taken")] if has_ours else [])]
+    rows = [_row(*row)[: len(columns)] for row in told]  # without ours, what was printed stands side by side
+    return Table(columns, rows, [size_bytes for size_bytes, _ in told])
 
 
 def _row(size_bytes: int, said: Statement) -> Row:

@@ -40,7 +40,8 @@ _NOTE = (
 
 
 def _build(results: Results) -> list[Section]:
-    if not results.summaries:
+    summaries = [row for row in results.summaries if (row.bandwidth.value, row.latency.value) != (None, None)]
+    if not summaries:
         return []
     points = {part[0].curve: part for part in parts(results.graded, lambda row: row.curve)}
     of_looks = {_subject(part[0]): part for part in parts(results.graded, _subject)}
@@ -59,7 +60,7 @@ def _build(results: Results) -> list[Section]:
             *badge_cells(of_looks.get(_subject(row), []), has_badge=has_badge),
             _grades(points.get(row.curve, []), row.bandwidth_message_size_bytes),
         ]
-        for row in results.summaries
+        for row in summaries
     ]
     columns = [
         Column("placement", "name"), Column("network", "name"), Column("layer"), Column("buffers"),
@@ -67,10 +68,10 @@ def _build(results: Results) -> list[Section]:
         Column("at message size", "number"), Column("latency, µs", "number"),
         Column("launches", "number"), *badge_columns(has_badge=has_badge), Column("trust"),
     ]  # fmt: skip
-    table = Table(columns, rows, [(row.placement, row.fabric) for row in results.summaries], "summary")
+    table = Table(columns, rows, [(row.placement, row.fabric) for row in summaries], "summary")
     note: Text = (_NOTE, Link("below", "trust"), "." + (_BADGE_NOTE if has_badge else ""))
-    used = dict.fromkeys(_buffers(points.get(row.curve, [])) for row in results.summaries)
-    brief = [block for part in parts(results.summaries, lambda row: row.placement) for block in _brief(part)]
+    used = dict.fromkeys(_buffers(points.get(row.curve, [])) for row in summaries)
+    brief = [block for part in parts(summaries, lambda row: row.placement) for block in _brief(part)]
     brief.append(Paragraph(f"{_BRIEF_NOTE} Buffers: {', '.join(used)}.", is_note=True))
     blocks: list[Block] = [table, Paragraph(note, is_note=True)]
     return [Section("summary", "Summary table", blocks, brief=brief)]
