@@ -173,6 +173,8 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
     if not (math.isfinite(value) and value > 0):
         # It measures the processor's clock by a straight line, and goes on without one where that fails.
         draft.problem(f"{value} is printed as {shown_by}: it did not find the processor's clock", "said")
+        if value < 0 or value > float(printed.get("t_max", math.inf)):
+            printed[shown_by] = math.nan  # no time, and beyond the most that stands beside it
         draft.row(printed | ({"BW_average": math.nan} if len(units) > 1 else {}))
     elif shown_by == "BW_average":
         bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
