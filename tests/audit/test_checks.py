@@ -129,10 +129,11 @@ FAULTS: dict[str, tuple[Changes, Changes, Changes, tuple[str, ...]]] = {
         ("huge-pages-differ", "env-differs", "fork-safe-cost")),
     "ipoib-missing": ({f"{_R}.link_layer": "InfiniBand", "interface.eth0.ipv4_network": "none"}, {}, {}, ()),
     "nccl-socket-if": ({"environment.NCCL_SOCKET_IFNAME": "ens9"}, {}, {}, ()),
-    "ompi-wrong-if": ({"software.openmpi": "5.0.6"}, {}, {}, ()),
+    "ompi-wrong-if": ({"software.open_mpi": "5.0.6"}, {}, {}, ()),
     "link-flaps": ({"link.eth0.change_count": 60}, {}, {}, ()),
     "cabling": ({"lldp.eth0.system": "spine9", "lldp.eth1.system": "leaf1"}, {}, {}, ()),
     "ecn-thresholds-differ": ({}, {"ecn_3_bytes": "9000 18000"}, {}, ()),
+    "crc-symbol": ({}, {"symbol_error_count": 12}, {}, ()),
     "ports-crc": ({}, {"rx_crc_error_count": 3}, {}, ()),
 }  # fmt: skip
 

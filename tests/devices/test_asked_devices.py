@@ -91,7 +91,7 @@ def test_nobody_there_is_told(asking: Asking) -> None:
 
 
 def test_every_system_can_be_asked_and_is_asked_for_what_shows_alone() -> None:
-    every = {one.name: commands(one) for one in devices.systems()}
+    every = {one.name: commands(one) for one in devices.systems() if one.name != "infiniband"}  # programs of hosts
     assert set(every) == set(DRIVERS) == set(SYSTEMS)
     for given in every.values():
         assert all(one.startswith(("show ", "nv config show", "sonic-cfggen -d --print-data")) for one in given)

@@ -61,6 +61,31 @@ EXPECTED: dict[str, tuple[str, int, dict[str, Value]]] = {
     }),
     "sonic/show_pfc_priority.txt": ("sonic", 5, {"port.Ethernet10.pfc_priorities": "3,4"}),
     "sonic/show_pfc_counters.txt": ("sonic", 4, {"port.Ethernet12.pfc_rx_count": 0}),
+    "sonic/show_mmu.txt": ("sonic", 0, {
+        "device.buffer_profile.headroom_profile.xoff_bytes": 32768,
+        "device.buffer_profile.headroom_profile.xon_bytes": 18432,
+        "device.buffer_profile.headroom_profile.pool": "ingress_lossless_pool",
+        "device.buffer_pool.egress_lossless_pool.size_bytes": 13945824,
+        "device.buffer_pool.egress_lossy_pool.mode": "dynamic", "device.buffer_pool.egress_lossy_pool.size_bytes": None,
+        "device.buffer_profile.ingress_lossless_profile_hbm.static_th": "12121212",
+    }),
+    "os10/running-config.reference.txt": ("os10", 2, {
+        "device.host_name": "DellOS10", "device.dcbx_enabled": True, "port.Ethernet1/1/1.mtu_bytes": 9182,
+        "device.undefined_names": "AS_SERVICES_Dot1p_5", "port.Ethernet1/1/1.pfc_mode": "on",
+        "port.Ethernet1/1/1.pfc_priorities": "3", "port.Ethernet1/1/2.pfc_priorities": "none",
+        "port.Ethernet1/1/1.trust": "cos", "port.Ethernet1/1/2.rx_pause": False,
+    }),
+    "linux/ibstat.h100.txt": ("infiniband", 11, {
+        "port.mlx5_0/1.speed_bits_per_s": 400 * 10**9, "port.mlx5_1/1.speed_bits_per_s": 100 * 10**9,
+        "port.mlx5_0/1.link_layer": "Ethernet", "port.mlx5_0/1.firmware_version": "28.39.1002",
+    }),
+    "linux/ibstat.h100-down.txt": ("infiniband", 11, {
+        "port.mlx5_11/1.is_up": False, "port.mlx5_11/1.speed_bits_per_s": None, "port.mlx5_5/1.is_up": False,
+        "port.mlx5_0/1.is_up": True,
+    }),
+    "ib/perfquery.hca.txt": ("infiniband", 1, {
+        "port.lid133/1.symbol_error_count": 0, "port.lid133/1.link_downed_count": 0, "port.lid133/1.tx_wait_count": 0,
+    }),
     "sonic/show_interface_status.dell-enterprise.txt": ("sonic", 4, {
         "port.Ethernet1/3.is_up": False, "port.Ethernet1/1.speed_bits_per_s": 400 * 10**9,
     }),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fabriscope.devices.system import System
     from fabriscope.running.device_asking import Answers, Login
 
-SYSTEMS = ("cumulus", "eos", "nxos", "onyx", "sonic")
+SYSTEMS = ("cumulus", "eos", "nxos", "onyx", "os10", "sonic")
 EXIT_UNKNOWN = 4
 
 

@@ -26,6 +26,7 @@ _FEC = {"none": "off", "fc": "baser"}
 """To the words of ethtool."""
 _COUNTERS = re.compile(r"\s*(Ethernet\S+)((?:\s+[\d,]+){8})\s*")
 _DELL_ROW = re.compile(r"(Eth\S+)\s.*\s(up|down)\s+(\S+)\s+(on|off)\s+(\d+)\s+(\d+)\s+(\S+)\s*")
+_MMU_TABLE = re.compile(r"^(Pool|Profile): (\S+)\n-+ +-+\n((?:\w+ +\S+\n)*)-+ +-+\n", re.MULTILINE)
 Table = dict[str, dict[str, str]]
 
 
@@ -175,6 +176,15 @@ def _counters(text: str, told: Told) -> None:
             told.port(match[1], f"pfc_{direction}_count", sum(whole(one) for one in match[2].split()))
 
 
+def _buffer_table(text: str, told: Told) -> None:
+    """Read `show mmu`: a table for each pool and profile; one without its last line may be cut, and tells nothing."""
+    for kind, name, rows in _MMU_TABLE.findall(text):
+        head = f"device.buffer_{kind.lower()}.{name}"
+        for key, value in (line.split(maxsplit=1) for line in rows.splitlines()):
+            is_size = key in ("size", "xon", "xoff")
+            told.tell(f"{head}.{key}_bytes" if is_size else f"{head}.{key}", whole(value) if is_size else value.strip())
+
+
 def _interfaces(text: str, told: Told) -> None:
     """Read Dell Enterprise SONiC's table: its description may hold anything, so a row is read from its end."""
     for line in text.splitlines()[1:]:
@@ -189,6 +199,7 @@ SYSTEM = System(
     (
         Output("sonic-cfggen -d --print-data", _is_database, _configuration),
         Output("show pfc priority", lambda text: "Lossless priorities" in text, _priorities),
+        Output("show mmu", lambda text: bool(_MMU_TABLE.search(text)), _buffer_table),
         Output("show pfc counters", lambda text: "Port Rx" in text and "PFC0" in text, _counters),
         Output(
             "show interface status",

@@ -18,6 +18,7 @@ DRIVERS: Mapping[str, str] = {
     "eos": "arista_eos",
     "nxos": "cisco_nxos",
     "onyx": "mellanox_mlnxos",
+    "os10": "dell_os10",
     "sonic": "linux",
 }
 """System to what netmiko calls it. SONiC and Cumulus are asked in the shell that a login gives there."""

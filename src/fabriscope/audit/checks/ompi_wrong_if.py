@@ -24,7 +24,7 @@ def _look(scene: Scene, check: Check) -> Iterator[Result | None]:
             continue
         for host, interface in places:
             known = scene.hosts[host]
-            if known.text("software.openmpi") is None:
+            if known.text("software.open_mpi") is None:
                 continue
             if known.values.get("environment.variables") is None:
                 yield Unseen(check.name, (host,), "its environment is not told")
