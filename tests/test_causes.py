@@ -52,7 +52,7 @@ def found(odd: dict[str, Any], hosts: str = "n1 n2 n3") -> list[tuple[str, str]]
     facts = {name: dict(USUAL) for name in hosts.split()}
     facts[hosts.split()[-1]].update(odd)
     told = {host: [Fact(name, value) for name, value in known.items()] for host, known in facts.items()}
-    return [(one.knob.name, one.value) for one in causes.found({"a": FABRIC}, told)]
+    return [(one.setting, one.value) for one in causes.found({"a": FABRIC}, told)]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,7 @@ RUNNING = (
         "launch_counters",
         "rdma_ports",
         "switches",
+        "strayed",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *(

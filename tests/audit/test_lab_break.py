@@ -52,8 +52,11 @@ def test_three_faults_of_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_each_fault_of_a_switch_is_mended_by_what_ends_it() -> None:
-    assert _mending("pause", "drop") == "--on-full drop"
-    assert _mending("cable", "pause") == "--clear"
+    switch = {"on_full": "drop", "rate_bits_per_s": 10**8, "delay_ns": 5000, "buffer_bytes": 65536}
+    assert _mending("pause", switch) == "--on-full drop"
+    assert _mending("cable", switch) == "--clear"
+    wanted = {"slow-wire": "--rate 100000000bit/s", "far": "--delay 5000ns", "small-buffer": "--buffer 65536"}
+    assert {name: _mending(name, switch) for name in wanted} == wanted
 
 
 def test_every_fault_says_what_it_does_and_how_it_shows() -> None:

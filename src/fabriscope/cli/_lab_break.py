@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +11,15 @@ from fabriscope.cli import _usage
 
 if TYPE_CHECKING:
     from fabriscope.lab import Lab
+
+
+_OPTIONS = {
+    "on_full": "--on-full {}",
+    "rate_bits_per_s": "--rate {}bit/s",
+    "delay_ns": "--delay {}ns",
+    "buffer_bytes": "--buffer {}",
+}
+"""What a fault changes of every port, to the option that puts it back."""
 
 
 def _names() -> list[str]:
@@ -57,19 +67,22 @@ def command(fault: str, lab_name: str | None, host_name: str | None, fabric: str
     if chosen.setting is not None:
         mend = _set(built, host.name, chosen.setting, str(fabrics[fabric]["interface"]))
     else:
+        mend = f"fabriscope lab set {fabric} {_mending(fault, fabrics[fabric]['switch'])} --lab {built.name}"
         with _usage.checked():
             built.change(fabric, dict(chosen.switch), () if chosen.is_of_fabric else (host.name,))
-        mend = f"fabriscope lab set {fabric} {_mending(fault, fabrics[fabric]['switch']['on_full'])} --lab {built.name}"
     click.echo(f"{host.name}: {chosen.does}")
     click.echo(f"  seen by  {chosen.seen_by}")
     click.echo(f"  mend     {mend}")
 
 
-def _mending(fault: str, on_full: str) -> str:
-    """Return the option of `lab set` that ends a fault of the switch: what a full output does is nothing wrong."""
+def _mending(fault: str, switch: Mapping[str, Any]) -> str:
+    """Return the options of `lab set` that end a fault of the switch: what every port is has no word for well."""
     from fabriscope.lab.broken import FAULTS
 
-    return f"--on-full {on_full}" if FAULTS[fault].is_of_fabric else "--clear"
+    chosen = FAULTS[fault]
+    if not chosen.is_of_fabric:
+        return "--clear"
+    return " ".join(f"{_OPTIONS[field].format(switch[field])}" for field, _ in chosen.switch)
 
 
 def _set(built: Lab, host_name: str, setting: tuple[str, str, str], interface: str) -> str:

@@ -113,7 +113,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     from fabriscope import plan as plans
     from fabriscope.knobs import knobs
     from fabriscope.model.errors import printable
-    from fabriscope.running import binding, real_site, settings
+    from fabriscope.running import binding, real_site, settings, strayed
 
     yield from map(printable, plans.unmeasured(checked.section))
     yield from map(printable, settings.described(fabrics.values()))
@@ -122,7 +122,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     if len(used) < len(checked.hosts):
         yield f"{len(checked.hosts) - len(used)} of {len(checked.hosts)} hosts are not needed"
     if checked.section.intervene:
-        names = ", ".join(name for name, knob in knobs().items() if knob.fact)
+        names = ", ".join([*(name for name, knob in knobs().items() if knob.fact), *strayed.SETTINGS])
         yield f"changes what the audit finds for launches of its own, and puts it back, as far as it is one of {names}"
     yield from _plan_words.stream_lines(schedule)
     yield from binding.described(binding.planned(checked, real_site.is_here), schedule.entries)

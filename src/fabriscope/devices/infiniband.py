@@ -23,7 +23,8 @@ _COUNTERS = {
 
 def _cards(text: str, told: Told) -> None:
     """Read `ibstat`; a port whose last line is missing may be cut, and tells nothing."""
-    card, port, pairs, firmware = "", "", {}, None
+    card, port, firmware = "", "", None
+    pairs: dict[str, str] = {}
     for line in text.splitlines():
         if match := _CARD.fullmatch(line.strip()):
             card, port, firmware = match[1], "", None

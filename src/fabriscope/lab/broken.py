@@ -20,8 +20,11 @@ class Fault:
 
     @property
     def is_of_fabric(self) -> bool:
-        """Return whether it befalls all hosts of a fabric: what a full output does."""
-        return any(field == "on_full" for field, _ in self.switch)
+        """Return whether it befalls all hosts of a fabric: what every port of the switch is."""
+        return any(field in _OF_FABRIC for field, _ in self.switch)
+
+
+_OF_FABRIC = {"on_full", "rate_bits_per_s", "delay_ns", "buffer_bytes"}
 
 
 def _mtu(mtu_bytes: int) -> Fault:
@@ -62,6 +65,21 @@ FAULTS = {
         "a full output pauses its senders",
         "incast, and pauses in `lab status --counters`",
         switch=(("on_full", "pause"),),
+    ),
+    "slow-wire": Fault(
+        "every port has a line rate of 50 Mb/s",
+        "intervene: true, and numbers",
+        switch=(("rate_bits_per_s", 50_000_000),),
+    ),
+    "far": Fault(
+        "a frame takes 20 ms from host to host",
+        "intervene: true, and numbers",
+        switch=(("delay_ns", 20_000_000),),
+    ),
+    "small-buffer": Fault(
+        "an output holds 16 KiB",
+        "intervene: true, and drops in `lab status --counters`",
+        switch=(("buffer_bytes", 16384),),
     ),
     "cable": Fault("the link is down", "nothing passes", switch=(("is_down", True),)),
     "flaps": Fault(

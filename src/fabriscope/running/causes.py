@@ -31,26 +31,35 @@ class Cause:
     """A finding, and the setting that would end it."""
 
     fabric: str
-    knob: Knob
+    setting: str
+    """Of a host, or of the lab's switch."""
     value: str
     what: str
     name: str
     """Of the fabric over which it is changed."""
 
 
-_Change = tuple[Knob, str, str]
+_Change = tuple[str, str, str]
 """Setting, value, and the finding in words."""
 
 
-def found(fabrics: Mapping[str, Fabric], facts: Mapping[str, Sequence[Fact]]) -> list[Cause]:
-    """Return what the audit of hosts finds that a setting can change on a fabric, at most MOST_CAUSES."""
+def found(
+    fabrics: Mapping[str, Fabric],
+    facts: Mapping[str, Sequence[Fact]],
+    strayed: Mapping[str, Sequence[_Change]] | None = None,
+) -> list[Cause]:
+    """Return what the audit of hosts finds that a setting can change on a fabric, at most MOST_CAUSES.
+
+    First stands what the lab's switch is that the plan does not say: `strayed`, by fabric.
+    """
     scene = Scene({name: HostFacts(tuple(told)) for name, told in facts.items()})
     findings = auditing.audit(scene).findings
     causes: dict[tuple[str, str, str], Cause] = {}
     for fabric in fabrics.values():
-        for knob, value, what in _of_fabric(fabric, findings, scene):
-            cause = Cause(fabric.name, knob, value, what, _name(f"{fabric.name}-{knob.name}-{value}", fabrics))
-            causes.setdefault((fabric.name, knob.name, value), cause)
+        changes = (*(strayed or {}).get(fabric.name, ()), *_of_fabric(fabric, findings, scene))
+        for setting, value, what in changes:
+            cause = Cause(fabric.name, setting, value, what, _name(f"{fabric.name}-{setting}-{value}", fabrics))
+            causes.setdefault((fabric.name, setting, value), cause)
     return list(causes.values())[:MOST_CAUSES]
 
 
@@ -64,7 +73,7 @@ def _of_fabric(fabric: Fabric, findings: Sequence[Finding], scene: Scene) -> Ite
     for finding in findings:
         if finding.check in _KNOWN:
             name, value = _KNOWN[finding.check]
-            yield knobs()[name], value, f"{finding.what} on {folded(finding.hosts)}"
+            yield name, value, f"{finding.what} on {folded(finding.hosts)}"
         facts = {witness.fact for witness in finding.witnesses}
         for knob in knobs().values():
             if knob.fact.rpartition(".")[2] not in facts or not knob.fact:
@@ -84,7 +93,7 @@ def _differing(knob: Knob, fact: str, hosts: Sequence[str], scene: Scene) -> Ite
         odd = [other for other in known if other is not one]
         if len(one.hosts) == len(known[0].hosts) and (value := _setting(knob, one.value)) is not None:
             differs = ", ".join(f"{value_text(other.value)} on {folded(other.hosts)}" for other in odd)
-            yield knob, value, f"{knob.name} is {differs}, and {value_text(one.value)} elsewhere"
+            yield knob.name, value, f"{knob.name} is {differs}, and {value_text(one.value)} elsewhere"
 
 
 def _setting(knob: Knob, value: str | float | bool | None) -> str | None:
@@ -100,7 +109,7 @@ def _setting(knob: Knob, value: str | float | bool | None) -> str | None:
 def begun(fabrics: Mapping[str, Fabric]) -> list[Cause]:
     """Return what a run that has begun changes, of the fabrics in its manifest."""
     return [
-        Cause(one.instead_of, knobs()[name], value, one.cause, one.name)
+        Cause(one.instead_of, name, value, one.cause, one.name)
         for one in fabrics.values()
         if one.instead_of
         for name, value in one.knobs.items()
@@ -114,7 +123,7 @@ def extended(plan: Plan, causes: Sequence[Cause]) -> Plan:
     fabrics = dict(section.fabrics)
     for one in causes:
         base = section.fabrics[one.fabric]
-        fabrics[one.name] = base.model_copy(update={"settings": {**base.settings, one.knob.name: one.value}})
+        fabrics[one.name] = base.model_copy(update={"settings": {**base.settings, one.setting: one.value}})
     stacks = [
         stack if stack.fabrics is None else stack.model_copy(update={"fabrics": _with(stack.fabrics, causes)})
         for stack in section.mpi
@@ -132,6 +141,6 @@ def with_fabrics(fabrics: Mapping[str, Fabric], causes: Sequence[Cause]) -> dict
     for one in causes:
         base = fabrics[one.fabric]
         more[one.name] = dataclasses.replace(
-            base, name=one.name, knobs={**base.knobs, one.knob.name: one.value}, instead_of=base.name, cause=one.what
+            base, name=one.name, knobs={**base.knobs, one.setting: one.value}, instead_of=base.name, cause=one.what
         )
     return more

@@ -16,16 +16,14 @@ _HEADS = ("finding", "set instead", "of", "at", "costs", "95 % interval")
 
 
 def _build(results: Results) -> list[Section]:
-    causes = [one for one in results.run.manifest.fabrics.values() if one.instead_of]
-    costs = {one.name: [_Cost(one, row) for row in _rows(one, results.compared)] for one in causes}
-    ranked = sorted(causes, key=lambda one: max((cost.least for cost in costs[one.name]), default=0.0), reverse=True)
-    if not ranked:
+    by_cost = ranked(results)
+    if not by_cost:
         return []
-    rows = [cost.row for one in ranked for cost in costs[one.name]]
-    groups = [one.name for one in ranked for _ in costs[one.name]]
+    rows = [cost.row for _, costs in by_cost for cost in costs]
+    groups = [one.name for one, costs in by_cost for _ in costs]
     table = Table([Column(head) for head in _HEADS], rows, groups=groups, most=24, rest="sizes")
     note = "What was changed has been put back after its launches. The largest cost that is decided stands first."
-    words = [_sentence(one, costs[one.name]) for one in ranked]
+    words = [_sentence(one, costs) for one, costs in by_cost]
     title = "What findings cost"
     return [
         Section(
@@ -37,6 +35,13 @@ def _build(results: Results) -> list[Section]:
     ]
 
 
+def ranked(results: Results) -> list[tuple[Fabric, list[Cost]]]:
+    """Return what was changed with its costs, the largest that is decided first."""
+    causes = [one for one in results.run.manifest.fabrics.values() if one.instead_of]
+    found = [(one, [Cost(one, row) for row in _rows(one, results.compared)]) for one in causes]
+    return sorted(found, key=lambda one: max((cost.least for cost in one[1]), default=0.0), reverse=True)
+
+
 def _rows(cause: Fabric, compared: Sequence[Compared]) -> Iterator[Compared]:
     """Yield the comparisons of a fabric as it is with the one on which something is changed."""
     names = {cause.name, cause.instead_of}
@@ -46,7 +51,7 @@ def _rows(cause: Fabric, compared: Sequence[Compared]) -> Iterator[Compared]:
             yield row
 
 
-class _Cost:
+class Cost:
     """What a finding costs at one size."""
 
     def __init__(self, cause: Fabric, row: Compared) -> None:
@@ -62,18 +67,18 @@ class _Cost:
         self._of = metric_of(row.pair.metric_id).words.partition(", ")[0]  # whatever its buffers
         self._more = "" if is_rate else "longer"
         self.share = 1 - 1 / gain if is_rate else gain - 1
-        self._ends = [1 - 1 / one if is_rate else one - 1 for one in ends]
+        self.ends = [1 - 1 / one if is_rate else one - 1 for one in ends]
         self._size, self._cause, self._layer = row.message_size_bytes, cause, row.pair.left_curve.label(fabric=False)
 
     @property
     def least(self) -> float:
         """Return the least cost that is not excluded; 0 where none is decided."""
-        return max(0.0, self._ends[0]) if self._ends else 0.0
+        return max(0.0, self.ends[0]) if self.ends else 0.0
 
     @property
     def interval(self) -> str:
         """Return the interval in words."""
-        return f"{self._ends[0]:.1%} to {self._ends[1]:.1%}" if self._ends else "one block has none"
+        return f"{self.ends[0]:.1%} to {self.ends[1]:.1%}" if self.ends else "one block has none"
 
     @property
     def text(self) -> str:
@@ -98,7 +103,7 @@ class _Cost:
         )
 
 
-def _sentence(cause: Fabric, costs: Sequence[_Cost]) -> str:
+def _sentence(cause: Fabric, costs: Sequence[Cost]) -> str:
     what = f"{cause.cause}, over {cause.instead_of}"
     if not costs:
         return f"{what}: what it costs could not be measured."
