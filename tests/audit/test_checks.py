@@ -11,6 +11,8 @@ from fabriscope.audit import auditing
 from fabriscope.model.audit import Verdict
 
 Changes = dict[str, Value]
+OF_INTENT = {"netdev-of-hca", "intended-roce-v2", "intended-pfc", "intended-dscp"}
+"""Checks of what a plan asks for: test_intents.py has their faults."""
 _R = "rdma.mlx5_0.1"
 _ALL = "0,1,2,3,4,5,6,7"
 
@@ -143,7 +145,7 @@ def found(verdict: Verdict) -> set[str]:
 
 
 def test_every_check_has_a_fault() -> None:
-    assert set(auditing.checks()) == set(FAULTS)
+    assert set(auditing.checks()) == {*FAULTS, *OF_INTENT}
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fabriscope.audit import alike
 from fabriscope.audit.alike import Shared
+from fabriscope.audit.intents import Intent, of_rdma
 from fabriscope.audit.inventory import value_text
 from fabriscope.audit.place import NothingThere, NotSeen, Place, Wrong
 from fabriscope.audit.scene import Cable, Scene
@@ -189,6 +191,26 @@ def each_cable(judge: Judge) -> Look:
             yield Unseen(check.name, (host,), sentence)
 
     return look
+
+
+def each_intent(judge: Callable[[Place, Intent], Wrong | None], *transports: str) -> Look:
+    """Return a look at every interface of which a plan wants RDMA by one of these transports, with its cable."""
+
+    def look(scene: Scene, check: Check) -> Iterator[Result | None]:
+        cables = {(one.host, one.interface): one for one in scene.cables}
+        for intent, host, interface in of_rdma(scene.intents, *transports):
+            if host not in scene.hosts:
+                continue  # who asked it tells that it could not be asked
+            cable = cables.get((host, interface))
+            place = Place(host, scene.hosts[host], (interface,)) if cable is None else _at(scene, cable)
+            path = interface if cable is None else _path(cable)
+            yield judged(check, partial(_meant, judge, intent), place, path, host)
+
+    return look
+
+
+def _meant(judge: Callable[[Place, Intent], Wrong | None], intent: Intent, place: Place) -> Wrong | None:
+    return judge(place, intent)
 
 
 def each_port(fact: str, judge: Judge) -> Look:

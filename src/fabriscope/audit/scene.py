@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from fabriscope.audit import alike
+from fabriscope.audit.intents import Intent
 from fabriscope.model.device import Device, port_name
 from fabriscope.model.host import HostFacts
 
@@ -28,6 +29,8 @@ class Scene:
 
     hosts: Mapping[str, HostFacts]
     devices: Mapping[str, Device] = field(default_factory=dict)
+    intents: Sequence[Intent] = ()
+    """What a plan asks for."""
 
     @cached_property
     def kinds(self) -> Sequence[Sequence[str]]:

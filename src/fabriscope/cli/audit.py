@@ -77,9 +77,10 @@ def _judged(
 ) -> tuple[Verdict, list[str]]:
     """Return what is wrong, and what else is to be said; raises UsageError for names that no check has."""
     from fabriscope.audit import accepted, auditing
+    from fabriscope.audit.intents import intents_of
     from fabriscope.audit.scene import Scene
 
-    scene = Scene(found.hosts, devices)
+    scene = Scene(found.hosts, devices, intents_of(found.fabrics))
     with _usage.checked():
         verdict = auditing.audit(scene, only, skip)
     return accepted.applied(verdict, wanted, datetime.datetime.now(tz=datetime.UTC).date())

@@ -140,7 +140,7 @@ def of_script(
     return Knob(name, does, value, change, scope, fact)
 
 
-def of_interface_scripts(name: str, does: str, read: str, make: str, value: Reads) -> Knob:
+def of_interface_scripts(name: str, does: str, read: str, make: str, value: Reads, *, is_mild: bool = True) -> Knob:
     """Return the knob of an interface that one script of shell prints and another one sets; `$1` is the interface.
 
     `$2` is the value that is to be set.
@@ -152,7 +152,7 @@ def of_interface_scripts(name: str, does: str, read: str, make: str, value: Read
         what = _what(name, "interface", interface)
         return Change(what, new, "", told, (*words, new), (*words, "{old}"), read_pattern=r"\A(\S+)\Z")
 
-    return Knob(name, does, value, change, "interface")
+    return Knob(name, does, value, change, "interface", touches="" if is_mild else _DISRUPTIVE)
 
 
 def _what(name: str, scope: Scope, interface: str) -> str:

@@ -61,5 +61,7 @@ class Fabric:
     """Of what is sent (`sl`)."""
     traffic_class: Annotated[int, Within(0, 255)] = 0
     """Of what is sent (the IP header's DSCP and ECN bits)."""
+    lossless_priority: Annotated[int, Within(0, 7)] | None = None
+    """The priority that its RDMA traffic is meant to have, without loss; None where the plan does not say."""
     delay_ns: DurationNs | None = None
     """Least time of a signal one way, where somebody says it; None when unknown, and in a lab, whose switch knows."""

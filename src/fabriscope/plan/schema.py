@@ -76,6 +76,9 @@ class FabricSection(Section):
     bind: RankBinding = Field(None, description="where ranks run in the launches over it; absent: as the plan says")
     service_level: Annotated[int, Field(ge=0, le=15)] = Field(0, description="of what verbs send (InfiniBand, RoCE v1)")
     traffic_class: Annotated[int, Field(ge=0, le=255)] = Field(0, description="of what verbs send: DSCP and ECN bits")
+    lossless_priority: Annotated[int, Field(ge=0, le=7)] | None = Field(
+        None, description="priority that its RDMA traffic is meant to have, without loss: the audit looks for it"
+    )
     layers: Layers | None = Field(None, description="those of the plan's layers that are measured over it; absent: all")
 
 

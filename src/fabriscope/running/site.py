@@ -201,6 +201,7 @@ def _verbs(section: FabricSection) -> dict[str, Any]:
         "transport": transport,
         "service_level": section.service_level,
         "traffic_class": section.traffic_class,
+        "lossless_priority": section.lossless_priority,
     }
 
 

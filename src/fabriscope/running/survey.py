@@ -13,9 +13,11 @@ from fabriscope import store
 from fabriscope.hosts import facts
 from fabriscope.launch import ssh
 from fabriscope.model.errors import HostError
+from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HERE, Fact, Host, HostFacts
 from fabriscope.model.host_lists import unfolded
 from fabriscope.running import fleet, real_site
+from fabriscope.running.site import planned_fabrics
 
 if TYPE_CHECKING:
     from fabriscope.plan import Plan
@@ -32,6 +34,8 @@ class Survey:
     problems: Mapping[str, str] = field(default_factory=dict)
     """Host that could not be asked to the reason."""
     plan: Plan | None = None
+    fabrics: Mapping[str, Fabric] = field(default_factory=dict)
+    """Those of the plan, or of the run."""
 
 
 def survey(*, plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str | None, notice: Notice) -> Survey:
@@ -43,7 +47,8 @@ def survey(*, plan: Path | None, hosts: str | None, lab: str | None, ssh_words: 
     if lab is not None:
         return _of_lab(lab, unfolded(hosts) if hosts else ())
     if plan is not None and plan.is_dir():
-        return Survey(store.open_run(plan).read().manifest.hosts)
+        manifest = store.open_run(plan).read().manifest
+        return Survey(manifest.hosts, fabrics=manifest.fabrics)
     read = _plan(plan) if plan is not None else None
     names = unfolded(hosts) if hosts else read.hosts if read is not None else (HERE.name,)
     words = real_site.ssh_of(read) if read is not None else ssh.chosen()
@@ -59,7 +64,8 @@ def survey(*, plan: Path | None, hosts: str | None, lab: str | None, ssh_words: 
             opened.look(far)
             known |= {name: HostFacts(tuple(seen.facts)) for name, seen in opened.seen.items()}
             problems = dict(opened.problems)
-    return Survey({name: known[name] for name in names if name in known}, problems, read)
+    told = {name: known[name] for name in names if name in known}
+    return Survey(told, problems, read, planned_fabrics(read) if read is not None else {})
 
 
 def _plan(path: Path) -> Plan:

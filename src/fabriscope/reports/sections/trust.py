@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
+from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.trust import MEANINGS, CurveGrades, curve_grades
 from fabriscope.analysis.words import size_text
+from fabriscope.audit.touched import touching
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import (
@@ -22,6 +24,7 @@ from fabriscope.reports.section import (
     Styled,
     Table,
 )
+from fabriscope.reports.sections.audit import verdict_of
 
 _MOST_GRADES = 2
 """The worst that a terminal shows."""
@@ -39,8 +42,11 @@ def _build(results: Results) -> list[Section]:
         Styled("estimates.csv", "code"),
         ".",
     ]
-    columns = [Column("what"), Column("number"), Column("points"), Column("worst"), Column("because")]
-    table = Table(columns, [_row(row) for row in curves])
+    heads = ["what", "number", "points", "worst", "because"]
+    checks = _checks(results)
+    heads += ["the audit found"] if checks else []
+    rows = [[*_row(row), *([checks.get(row.curve, "")] if checks else [])] for row in curves]
+    table = Table([Column(head) for head in heads], rows)
     blocks: list[Block] = [Paragraph(words), Folded("Grades of all curves, and what speaks most against each", [table])]
     return [Section("trust", "How far each number can be trusted", blocks, "Trust", brief=_brief(curves))]
 
@@ -53,6 +59,18 @@ def _row(row: CurveGrades) -> Row:
         f"{row.grade}{_at(row, ' at ')}",
         row.reasons,
     ]
+
+
+def _checks(results: Results) -> dict[Curve, str]:
+    """Return for each curve the checks whose findings touch its hosts or their interfaces."""
+    manifest = results.run.manifest
+    findings = results.run.once(verdict_of).findings
+    by_entry = {
+        name: ", ".join(dict.fromkeys(one.check for one in touching(entry, manifest.fabrics, manifest.hosts, findings)))
+        for name, entry in manifest.entries.items()
+    }
+    found = {row.curve: by_entry.get(row.entry_id, "") for row in results.graded}
+    return found if any(found.values()) else {}
 
 
 def _at(row: CurveGrades, words: str) -> str:
