@@ -52,7 +52,6 @@ ANALYSIS = (
 RUNNING = (
     "applications",
     *(
-        "causes",
         "library_settings",
         "settings",
         "evaluation",
@@ -75,6 +74,7 @@ RUNNING = (
         "rdma_ports",
         "switches",
         "strayed",
+        "causes",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *(

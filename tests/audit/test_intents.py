@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.audit.made_up import ABSENT, DSCP, Value, scene
@@ -21,9 +22,9 @@ R = "rdma.mlx5_0.1"
 Changes = dict[str, Value]
 
 
-def wanted(built: Scene, **changes: object) -> Scene:
+def wanted(built: Scene, **changes: Any) -> Scene:
     intent = Intent("roce", dict.fromkeys(built.hosts, "eth0"), "roce", 26, 3)
-    return dataclasses.replace(built, intents=(dataclasses.replace(intent, **changes),))  # type: ignore[arg-type]
+    return dataclasses.replace(built, intents=(dataclasses.replace(intent, **changes),))
 
 
 def verdict(built: Scene) -> Verdict:
@@ -55,7 +56,7 @@ def test_what_is_not_as_the_plan_has_it(check: str, host: Changes, port: Changes
 
 
 @pytest.mark.parametrize("changes", [{}, {"dscp": None}, {"priority": None}, {"transport": "tcp"}])
-def test_nothing_is_wrong_where_all_is_as_wanted_or_nothing_is(changes: dict[str, object]) -> None:
+def test_nothing_is_wrong_where_all_is_as_wanted_or_nothing_is(changes: dict[str, Any]) -> None:
     found = verdict(wanted(scene(), **changes))
     assert (found.findings, found.unseen) == ((), ())
 

@@ -33,6 +33,7 @@ EXIT_UNKNOWN = 4
 )
 @click.option("--port", "ports", multiple=True, metavar="PORT", help="This port of switches, or those like Ethernet1*.")
 @click.option("--interface", "interfaces", multiple=True, metavar="NAME", help="This interface of hosts.")
+@click.option("--fec", type=click.Choice(("rs", "fc", "off")), help="Error correction of all these links.")
 @click.option("--alone", "is_alone", is_flag=True, help="Take lossless from all other priorities.")
 @click.option("-o", "--output", "target", type=_usage.PATH, required=True, metavar="FOLDER", help="A new folder.")
 def configure(
@@ -48,6 +49,7 @@ def configure(
     wanted_systems: tuple[str, ...],
     ports: tuple[str, ...],
     interfaces: tuple[str, ...],
+    fec: str | None,
     is_alone: bool,
     target: Path,
 ) -> None:
@@ -66,7 +68,7 @@ def configure(
     dialects = _dialects(wanted_systems)
     devices = _read(folder)
     found, saved = _known((plan, hosts, lab, ssh_words), devices, ports, interfaces, wanted_systems, dialects)
-    wanted = Wanted(priority, dscp, mtu, is_alone)
+    wanted = Wanted(priority, dscp, mtu, is_alone, fec or "")
     every = _all_ready(wanted, saved, ports, wanted_systems, dialects)
     _write(target, {one.name: (dialect, one, ready) for dialect, one, ready in every}, wanted, purpose)
     understood = [one.name for system, one in saved if system in dialects]
@@ -236,9 +238,7 @@ def _blanks(
     return blanks
 
 
-def _write(
-    target: Path, written: Mapping[str, tuple[Dialect, Saved, Ready]], wanted: Wanted, purpose: str
-) -> None:  # fmt: skip
+def _write(target: Path, written: Mapping[str, tuple[Dialect, Saved, Ready]], wanted: Wanted, purpose: str) -> None:
     """Write the files, and say what they are; raises UsageError for a folder that has something in it."""
     from fabriscope.model.errors import HostError, printable
 

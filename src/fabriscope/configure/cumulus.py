@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from fabriscope.configure import fec
 from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
 from fabriscope.devices.cumulus import settings
 from fabriscope.devices.system import numbers_in
@@ -14,6 +15,7 @@ MTU_BYTES = 9216
 """Also what a port has by itself."""
 _PORT = r"swp\d+(?:s\d+)?"
 _APPLY = "nv config apply"
+_FEC = {"rs": "rs", "fc": "baser", "off": "off"}
 _PRESET = 3
 """The priority of the preset, and the traffic class of its queue."""
 WORDS = {
@@ -23,6 +25,8 @@ WORDS = {
     "ecn": f"nv set qos congestion-control default-global traffic-class {{queue}} ecn enable; {_APPLY}",
     "roce": "nv set qos roce mode lossless",
     "map": "nv set qos mapping default-global dscp {dscp} switch-priority {priority}",
+    "fec": f"nv set interface PORT link fec {{fec}}; {_APPLY}",
+    "no fec": f"nv unset interface PORT link fec; {_APPLY}",
     "queue": "nv set qos egress-queue-mapping default-global switch-priority {priority} traffic-class {queue}",
 }
 
@@ -43,6 +47,9 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         if size.isdecimal() and int(size) < wanted.mtu_bytes:
             line, undo = (_said("mtu", port, size=one) for one in (MTU_BYTES, size))
             steps.append(Step(f"MTU of {port}", (line,), (undo,), touches="the port's link may flap"))
+        now = _under(interfaces, port, "link").get("fec")
+        now = None if now is None else "off" if now is False else str(now)
+        steps += fec.of_command(wanted.fec, port, _said("fec", port, fec="{fec}"), _FEC, now, _said("no fec"))
     counters = (f"nv show interface {port} counters qos -o json" for port in ports[:1])
     proofs = ("nv show qos roce -o json", *counters, "nv config show -o json")
     return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)), tuple(ports), tuple(interfaces))

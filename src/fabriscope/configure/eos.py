@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from fabriscope.configure import fec
 from fabriscope.configure.step import (
     CNP_PRIORITY,
     ECN_KBYTES,
@@ -46,6 +47,8 @@ WORDS = {
     "share": "interface PORT; tx-queue {queue}; no priority; bandwidth percent {share}",
 }
 _OFF = r"(?:no |default )?"
+_CORRECTION = "error-correction encoding"
+_FEC = {"rs": f"{_CORRECTION} reed-solomon", "fc": f"{_CORRECTION} fire-code", "off": f"no {_CORRECTION}"}
 
 
 def _ready(wanted: Wanted, saved: Saved) -> Ready:
@@ -62,6 +65,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         of_group = f"Port-Channel{group.split()[0]}" if group else ""
         steps += _routed(wanted, saved, of_group or name, holders.get(of_group, block), profile)
         steps += _port(wanted, name, block, profile, saved)
+        steps += fec.of_port(wanted.fec, name, block.lines, _FEC, rf"{_OFF}{_CORRECTION}.*", f"default {_CORRECTION}")
     there = tuple(name for name in holders if re.fullmatch(_PORT, name)) or tuple(ports)
     remarks = tuple(_remarks(wanted, ports, profiles, tree))
     return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)

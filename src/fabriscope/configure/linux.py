@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from fabriscope.configure import fec
 from fabriscope.configure.step import (
     CNP_DSCP,
     CNP_PRIORITY,
@@ -37,10 +38,12 @@ WORDS = {
     "tc": "dcb ets set dev PORT prio-tc {priority}:{queue}",
     "pause": "ethtool -A PORT {direction} {state}",
     "dcbx": "dcb dcbx set dev PORT {flags}",
+    "fec": "ethtool --set-fec PORT encoding {fec}",
     "file": "echo {value} > {path}",
 }
 
 
+_FEC = {"rs": "rs", "fc": "baser", "off": "off"}
 _MTU = ".mtu_bytes"
 
 
@@ -138,7 +141,7 @@ def _untouched(names: Sequence[str]) -> HostFacts:
         told = {"trust": "pcp", "pfc_priorities": "none", "roce_np_priorities": "none", "roce_rp_priorities": "none",
                 "priority_to_tc": paired(dict.fromkeys(range(8), 0)), "dcbx": "lld_managed cee ieee"}  # fmt: skip
         facts += [Fact(f"dcb.{name}.{key}", value) for key, value in told.items()]
-        facts.append(Fact(f"dcb.{name}.dscp_to_priority", None, "not told"))
+        facts += [Fact(f"dcb.{name}.dscp_to_priority", None, "not told"), Fact(f"link.{name}.fec_configured", "auto")]
     return HostFacts(tuple(facts))
 
 
@@ -155,6 +158,10 @@ def _link(wanted: Wanted, one: _Interface, saved: Saved) -> Iterator[Step]:
     if size is not None and size != wanted.mtu_bytes:
         touches = "all that this interface carries; some drivers drop the link for a moment"
         yield one.step("MTU", "mtu", {"size": wanted.mtu_bytes}, {"size": size}, touches)
+    if wanted.fec:
+        now = one.get(f"link.{one.name}.fec_configured")
+        port, kind = shlex.quote(one.name), wanted.fec if now else ""
+        yield from fec.of_command(kind, port, WORDS["fec"], _FEC, str(now), WORDS["fec"])
     for direction in ("rx", "tx"):
         if saved.known.values.get(f"interface.{one.name}.{direction}_pause") is True:
             words = {"direction": direction, "state": "off"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
+from fabriscope.configure import fec
 from fabriscope.configure.step import (
     ECN_KBYTES,
     SHARE_PERCENT,
@@ -60,6 +61,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         steps.append(step("watchdog of the switch", WORDS["watchdog globally"], (off,), WATCHED))
     for name, block in ports.items():
         steps += _port(wanted, name, block)
+        steps += fec.of_port(wanted.fec, name, block.lines, fec.NXOS, r"(?:no )?fec .*", "fec auto")
     there = tuple(name for name, _ in named(tree, "interface") if re.fullmatch(_PORT, name)) or tuple(ports)
     remarks = tuple(_remarks(wanted, tree))
     doubts = tuple(_doubts(wanted, tree, ports))

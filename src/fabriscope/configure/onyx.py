@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
+from fabriscope.configure.fec import TOUCHES
 from fabriscope.configure.step import (
     CNP_PRIORITY,
     ECN_KBYTES,
@@ -28,6 +29,7 @@ _LIMITS = f"minimum-absolute {ECN_KBYTES[0]} maximum-absolute {ECN_KBYTES[1]}"
 WORDS = {
     "mtu": "interface PORT mtu {size} force",
     "pfc on": f"{_PFC} priority {{priority}} enable; interface PORT {_PFC} mode on",
+    "fec": "interface PORT fec-override {fec}",
     "pfc priority": f"{_PFC} priority {{priority}} enable",
     "pfc off": f"no {_PFC} priority {{priority}} enable",
     "pfc mode": f"interface PORT {_PFC} mode on force",
@@ -40,6 +42,7 @@ WORDS = {
 }
 _FLAPS = "the link may flap; 802.3x pause of the port is ignored from then on"
 _POOL = ("traffic pool roce type lossless", "traffic pool roce memory percent 50.00")
+_FEC = {"rs": "rs-fec", "fc": "fc-fec", "off": "no-fec"}
 _PRESET = 3
 """The priority of `roce lossless`."""
 
@@ -53,7 +56,7 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
     preset = next((line for line in lines if re.fullmatch(r"roce(?: \S+)?", line)), None)
     doubts = tuple(_against(preset, wanted)) if preset else ()
     steps = [] if preset else [*_globally(wanted, lines), *_on_ports(wanted, ports, of_port)]
-    steps += [] if doubts else _raised(wanted, ports, of_port)
+    steps += [] if doubts else [*_raised(wanted, ports, of_port), *_corrected(wanted, ports, of_port)]
     first = (ports[0] if ports else "Ethernet1/1").replace("Ethernet", "ethernet ")
     proofs = (
         "show dcb priority-flow-control", "show roce", f"show interfaces {first} counters roce",
@@ -140,6 +143,14 @@ def _raised(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequence
     yield from _everywhere(
         "MTU", words, r"mtu (\d+)(?: force)?", "", small, of_port, "no mtu force", "the link may flap"
     )
+
+
+def _corrected(wanted: Wanted, ports: Sequence[str], of_port: Mapping[str, Sequence[str]]) -> Iterator[Step]:
+    """Yield how errors of the links are corrected, where that is asked for."""
+    if wanted.fec:
+        words = WORDS["fec"].format(fec=_FEC[wanted.fec])
+        yield from _everywhere("FEC", words, r"fec-override (\S+)(?: force)?", _FEC[wanted.fec], ports, of_port,
+                               "no fec-override", TOUCHES)  # fmt: skip
 
 
 def _everywhere(

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from fabriscope.configure.fec import TOUCHES
 from fabriscope.configure.step import (
     CNP_DSCP,
     CNP_PRIORITY,
@@ -51,6 +52,7 @@ _MAPS = {
     "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", {str(at): str(at) for at in range(8)}),
 }
 _NAME = "ROCE"
+_FEC = {"rs": "rs", "fc": "fc", "off": "none"}
 
 
 @dataclass
@@ -102,6 +104,8 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         size = draft.get("PORT", port).get("mtu")
         if saved.is_blank or (size is not None and int(size) < wanted.mtu_bytes):
             draft.put(f"MTU of {port}", "PORT", port, {"mtu": str(MTU_BYTES)})
+        if wanted.fec and draft.get("PORT", port).get("fec") != _FEC[wanted.fec]:
+            draft.put(f"FEC of {port}", "PORT", port, {"fec": _FEC[wanted.fec]}, TOUCHES)
         _quality(draft, wanted, port)
         _queue(draft, wanted, port)
         _buffer(draft, wanted, port)

@@ -39,6 +39,8 @@ class Wanted:
     """Of hosts; a switch is to carry at least as much."""
     is_alone: bool = False
     """Whether other priorities are to lose what they have of PFC."""
+    fec: str = ""
+    """`rs`, `fc` or `off`; empty: it stays as it is."""
 
     def staying(self, lossless: Iterable[int], of: str = "") -> Iterator[str]:
         """Yield the remark on other priorities that have PFC and keep it."""

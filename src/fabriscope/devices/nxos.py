@@ -13,6 +13,8 @@ _BUILT_IN = re.compile(r"c-\S*q\S*|class-default|class-fcoe|class-all-flood|clas
 _STATUS = re.compile(r"(Ethernet\S+|port-channel\S+|mgmt0) is (up|down)\b")
 _WATCHDOG = "priority-flow-control watch-dog-interval"
 """Off where it does not stand, and works on a port where it is on for the switch and the port."""
+_FEC = {"rs-fec": "rs", "fc-fec": "baser", "off": "off"}
+"""To the words of ethtool; of `auto` the configuration does not say what it comes to."""
 _CLASS = re.compile(r"class(?: type \S+)? (\S+)")
 
 
@@ -158,6 +160,7 @@ def _queues(tree: list[Block], policy: str | None) -> tuple[str | None, str | No
 
 def _port(port: str, lines: list[str], lossless: str | None, told: Told) -> None:
     tell_common(port, lines, told)
+    told.port(port, "fec", _FEC.get(after(lines, "fec") or ""))
     mode = after(lines, "priority-flow-control mode")
     told.port(port, "pfc_mode", mode.split()[0] if mode else "auto")
     if mode:

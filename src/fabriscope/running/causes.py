@@ -14,11 +14,13 @@ from fabriscope.audit import alike, auditing
 from fabriscope.audit.inventory import value_text
 from fabriscope.audit.scene import Scene
 from fabriscope.knobs import Knob, knobs
+from fabriscope.launch.site import Site
 from fabriscope.model.audit import Finding
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, HostFacts
 from fabriscope.model.host_lists import folded
 from fabriscope.plan import Plan
+from fabriscope.running.strayed import strayed
 
 MOST_CAUSES = 8
 """Findings of a run that are changed, those that the audit names first: each adds the launches of a fabric."""
@@ -41,6 +43,11 @@ class Cause:
 
 _Change = tuple[str, str, str]
 """Setting, value, and the finding in words."""
+
+
+def of_run(plan: Plan, site: Site, facts: Mapping[str, Sequence[Fact]]) -> list[Cause]:
+    """Return what of a run's hosts and of its lab's switches can be changed; raises as reading a host does."""
+    return found(site.fabrics, facts, strayed(plan, site))
 
 
 def found(

@@ -34,7 +34,6 @@ from fabriscope.running.binding import Binding
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
 from fabriscope.running.sharpen import Sharpening
-from fabriscope.running.strayed import strayed
 from fabriscope.running.tuning import Tuning, tried
 
 
@@ -102,8 +101,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
     with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:
         if plan.section.intervene:
             progress.notice("an audit of the hosts")
-            found = causes.found(site.fabrics, _facts(site), strayed(plan, site))
-            plan, site = _with_causes(plan, site, found)
+            plan, site = _with_causes(plan, site, causes.of_run(plan, site, _facts(site)))
         schedule = _schedule(plan, site)
         tuning_plan.check(plan, schedule, site.fabrics)
         progress.notice("the facts of every host")

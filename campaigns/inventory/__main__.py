@@ -1,6 +1,6 @@
 """How long the inventory of many hosts over ssh takes, and the audit of a thousand made-up ones.
 
-usage: python -m benchmarks.inventory_and_audit [--hosts 64] [--made-up 1000]
+usage: python -m campaigns.inventory [--hosts 64] [--made-up 1000]
 
 The hosts are those of a lab, each with a real sshd, all on this machine's processors; `fabriscope inventory` is a
 process of its own on the lab's head, with its start and its table. The made-up hosts are those of the audit's tests, on
