@@ -174,3 +174,12 @@ def test_spans_contradict_each_other_where_no_values_in_them_agree() -> None:
     assert span("0e99999").least == 0
     assert span("4.2").exceeds(span("3.9"))
     assert not span("4.2").exceeds(span("4.1"))
+
+
+def test_what_was_never_made_has_no_mean() -> None:
+    text = (HPL.parents[1] / "ycsb" / "mix.txt").read_text()
+    count = next(line for line in text.splitlines() if line.startswith("[READ], Operations, "))
+    (problem,) = [
+        one for one in read("ycsb", text.replace(count, "[READ], Operations, 0")).problems if one.kind == "refused"
+    ]
+    assert "no operation of READ was made, and their mean latency is" in problem.text

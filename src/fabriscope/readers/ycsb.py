@@ -200,6 +200,9 @@ def _row(draft: Draft, name: str, one: _Operation, columns: dict[str, Column]) -
         return None
     draft.line = one.line
     is_none = whole(one.words["Operations"], "Operations", "") == 0  # of nothing the mean is NaN
+    mean = one.words["AverageLatency(us)"]
+    if is_none and mean.strip().lower() != "nan" and span(mean).most > 0:
+        raise ParseError(f"no operation of {name} was made, and their mean latency is {mean} us")
     printed: dict[str, Value] = {"operation": name}
     for label, word in one.words.items():
         if label == "Operations" or not is_none:
