@@ -50,6 +50,8 @@ from fabriscope.analysis.values.kept_state import KeptState, kept_state, order_o
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.restated import restated, restatements
+from fabriscope.analysis.values.slow_launches import sentences as slow_sentences
+from fabriscope.analysis.values.slow_launches import slow_launches
 from fabriscope.analysis.values.stopping import Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
@@ -298,6 +300,7 @@ class Results:
             *busy_sentences(self.run.manifest.hosts),
             *more_time(self.run),
             *([kept.sentence()] if kept.is_seen else []),
+            *slow_sentences(slow_launches(self.values)),
             *([] if is_failed else control),
         ]
 

@@ -109,7 +109,7 @@ def kept_state(values: pl.DataFrame, order: Order) -> KeptState:
     A launch's level is the median over its cases and metrics of how much slower it was than their mean. Launches that
     measured in turns with each other met one state, and count as one.
     """
-    levels = [row for row in _levels(values) if row[0] in order]
+    levels = [row for row in levels_of(values) if row[0] in order]
     names: list[Entry] = list(dict.fromkeys(entry for _, entry, _ in levels))
     entries = np.array([names.index(entry) for _, entry, _ in levels], dtype=np.int64)
     scaled, deviations = standardized(np.array([level for _, _, level in levels]), entries)
@@ -147,8 +147,8 @@ def with_kept_state(values: pl.DataFrame, order: Order) -> pl.DataFrame:
     return joined.with_columns(pl.col(KEPT).fill_null(0.0))
 
 
-def _levels(values: pl.DataFrame) -> list[tuple[int, Entry, float]]:
-    """Return launch id, entry and level of each launch."""
+def levels_of(values: pl.DataFrame) -> list[tuple[int, Entry, float]]:
+    """Return launch id, entry and level of each launch: how much slower it was, the median over its cases, as a log."""
     sound = values.filter(pl.col("value") > 0, ~pl.col("impossible"))
     ways = {name: -metric_of(name).sign for name in sound.get_column("metric_id").unique().to_list()}
     slower = pl.col("value").log() * pl.col("metric_id").replace_strict(ways, default=1, return_dtype=pl.Int64)
