@@ -211,12 +211,27 @@ def _no_sources(source: Path) -> LaunchError:
     return LaunchError(f"there is no {CONFIGURE} in it", where=str(source), fix="name the sources of the suite")
 
 
+def _extract(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack files and folders that stay below the folder; raises TarError for others."""
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
+        return
+    for member in archive.getmembers():  # Python 3.11.2, as Debian 12 has it, knows no filters yet
+        if (
+            not (member.isfile() or member.isdir())
+            or Path(member.name).is_absolute()
+            or ".." in Path(member.name).parts
+        ):
+            raise tarfile.TarError(member.name)
+        archive.extract(member, folder)
+
+
 def _unpacked(source: Path, folder: Path) -> Path:
     """Return the folder of the sources that has `configure`, a copy of our own; raises LaunchError."""
     with _reading(source):
         if source.is_file():
             with tarfile.open(source) as archive:
-                archive.extractall(folder, filter="data")
+                _extract(archive, folder)
         else:
             shutil.copytree(source, folder, ignore=_MADE)
     found = sorted(folder.rglob(CONFIGURE), key=lambda path: len(path.parts))
