@@ -14,7 +14,7 @@ import argparse
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -44,7 +44,7 @@ def intervals(frame: pl.DataFrame, key: Iterable[str], value: str) -> dict[tuple
     return {tuple(str(row[name]) for name in key): (row[value], row["low"], row["high"]) for row in rows}
 
 
-def held(runs: list[Mapping[tuple[str, ...], Interval]]) -> dict[tuple[str, ...], list[bool]]:
+def held(runs: Sequence[Mapping[tuple[str, ...], Interval]]) -> dict[tuple[str, ...], list[bool]]:
     """Return for each number that all runs have whether each run's interval holds the mean of the others'."""
     found = defaultdict(list)
     for key in sorted(set.intersection(*(set(run) for run in runs))):
