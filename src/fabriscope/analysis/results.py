@@ -50,8 +50,7 @@ from fabriscope.analysis.values.kept_state import KeptState, kept_state, order_o
 from fabriscope.analysis.values.launch_values import all_launch_values, without_anchors
 from fabriscope.analysis.values.pairs import PairMatrix, pair_matrices
 from fabriscope.analysis.values.restated import restated, restatements
-from fabriscope.analysis.values.slow_launches import sentences as slow_sentences
-from fabriscope.analysis.values.slow_launches import slow_launches
+from fabriscope.analysis.values.slow_launches import words_of_launches
 from fabriscope.analysis.values.stopping import Rules, rules_of
 from fabriscope.analysis.values.streams import series_frame, windows_by_launch
 from fabriscope.analysis.values.summary import Summary, summaries, summary
@@ -288,8 +287,7 @@ class Results:
     @cached_property
     def answer(self) -> list[str]:
         """Return what a reader should take away, in sentences."""
-        control, kept = [self.control.sentence()] if self.control else [], self.kept_state
-        is_failed = self.control is not None and self.control.is_failed
+        control, is_failed = ([self.control.sentence()], self.control.is_failed) if self.control else ([], False)
         return [
             *(control if is_failed else []),
             *([self.paper.sentence()] if self.paper else []),
@@ -299,8 +297,7 @@ class Results:
             *refuted_sentences(self.run),
             *busy_sentences(self.run.manifest.hosts),
             *more_time(self.run),
-            *([kept.sentence()] if kept.is_seen else []),
-            *slow_sentences(slow_launches(self.values)),
+            *words_of_launches(self.kept_state, self.values),
             *([] if is_failed else control),
         ]
 

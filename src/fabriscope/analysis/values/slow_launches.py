@@ -16,7 +16,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from fabriscope.analysis.numbers.evidence import Floats
-from fabriscope.analysis.values.kept_state import Entry, levels_of
+from fabriscope.analysis.values.kept_state import Entry, KeptState, levels_of
 from fabriscope.model.counting import counted, listed
 
 FALSE_ALARM = 0.01
@@ -79,6 +79,11 @@ def _critical(count: int) -> float:
     """Return what the largest of so many normal values exceeds with the probability FALSE_ALARM, in deviations."""
     point = float(stdtrit(count - 2, 1 - FALSE_ALARM / count))
     return (count - 1) * point / math.sqrt((count - 2 + point**2) * count)
+
+
+def words_of_launches(kept: KeptState, values: pl.DataFrame) -> list[str]:
+    """Return what the launches themselves say: of a state that the machine keeps, and of slow ones."""
+    return [*([kept.sentence()] if kept.is_seen else []), *sentences(slow_launches(values))]
 
 
 def sentences(found: Sequence[SlowLaunches]) -> list[str]:
