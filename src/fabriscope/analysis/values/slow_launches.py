@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.special import stdtrit
+import scipy
 
 from fabriscope.analysis.numbers.evidence import Floats
 from fabriscope.analysis.values.kept_state import Entry, KeptState, levels_of
@@ -77,7 +77,7 @@ def slow_of(levels: Floats) -> tuple[float, ...]:
 
 def _critical(count: int) -> float:
     """Return what the largest of so many normal values exceeds with the probability FALSE_ALARM, in deviations."""
-    point = float(stdtrit(count - 2, 1 - FALSE_ALARM / count))
+    point = float(scipy.special.stdtrit(count - 2, 1 - FALSE_ALARM / count))
     return (count - 1) * point / math.sqrt((count - 2 + point**2) * count)
 
 
