@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from tests.analysis.small_run import run_of
 
 from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
 from fabriscope.analysis.curve import Curve
@@ -30,7 +31,8 @@ def of(*statements: Statement) -> Reconciled:
 
 
 def lead(one: Reconciled) -> str:
-    (section,) = reconcile.SECTION.build(cast("Results", SimpleNamespace(reconciled=[one])))
+    results = SimpleNamespace(reconciled=[one], run=run_of({}), graded=[])
+    (section,) = reconcile.SECTION.build(cast("Results", results))
     return next(plain(block.text) for block in section.blocks if isinstance(block, Paragraph))
 
 
