@@ -9,7 +9,7 @@ from tests.configure import test_settings_of_others as of_others
 from tests.devices import test_configurations as written
 
 from fabriscope import devices
-from fabriscope.configure.step import Saved, Wanted
+from fabriscope.configure.step import Saved, Wanted, made_ready
 from fabriscope.model.device import Device
 from fabriscope.registry import discover
 
@@ -57,7 +57,7 @@ def _is_made_ready(text: bytes) -> bool:
     words = text.decode("utf-8", "replace")
     for wanted in (Wanted(), Wanted(5, 40, 4200, is_alone=True)):
         saved = Saved("leaf1", words, told.known, (), ())
-        ready = dialect.ready(wanted, saved)
+        ready = made_ready(dialect, wanted, saved)
         for step in ready.steps:
             for line in (*step.do, *step.undo):
                 assert line.isprintable(), "a line that is typed has a sign that cannot be seen"

@@ -69,10 +69,10 @@ def configure(
     devices = _read(folder)
     found, saved = _known((plan, hosts, lab, ssh_words), devices, ports, interfaces, wanted_systems, dialects)
     wanted = Wanted(priority, dscp, mtu, is_alone, fec or "")
-    every = _all_ready(wanted, saved, ports, wanted_systems, dialects)
+    every, is_all = _all_ready(wanted, saved, ports, wanted_systems, dialects)
     _write(target, {one.name: (dialect, one, ready) for dialect, one, ready in every}, wanted, purpose)
     understood = [one.name for system, one in saved if system in dialects]
-    if any((_doubt(every), _complain(found, devices, understood), not every)):
+    if any((_doubt(every), _complain(found, devices, understood), not (every and is_all))):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 
@@ -119,16 +119,26 @@ def _all_ready(
     ports: Sequence[str],
     systems: Sequence[str],
     dialects: Mapping[str, Dialect],
-) -> list[tuple[Dialect, Saved, Ready]]:
-    """Return what each lacks; raises UsageError for values that one of them cannot have, and ports that none has."""
+) -> tuple[list[tuple[Dialect, Saved, Ready]], bool]:
+    """Return what each lacks, and whether that is known of all: of the others it is said why not.
+
+    Raises UsageError for values that one of them cannot have, and ports that none has.
+    """
     from fabriscope.configure import limits
+    from fabriscope.configure.step import made_ready
+    from fabriscope.model.errors import HostError, printable
 
     chosen = [(dialects[name], one) for name, one in saved if name in dialects and (not systems or name in systems)]
     _refuse(limits.of_values(wanted, {dialect.name: dialect for dialect, _ in chosen}.values()))
     _refuse(_twice([one.name for _, one in chosen]))
-    every = [(dialect, one, dialect.ready(wanted, one)) for dialect, one in chosen]
+    every = []
+    for dialect, one in chosen:
+        try:
+            every.append((dialect, one, made_ready(dialect, wanted, one)))
+        except HostError as error:
+            click.echo(printable(f"fabriscope: {error}"), err=True)
     _refuse(limits.of_ports(ports, [(one, ready) for dialect, one, ready in every if not dialect.is_host]))
-    return every
+    return every, len(every) == len(chosen)
 
 
 def _refuse(sentences: Iterator[str]) -> None:

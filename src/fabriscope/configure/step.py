@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
 from fabriscope.model.device import port_name
-from fabriscope.model.errors import printable
+from fabriscope.model.errors import HostError, printable, shown
 from fabriscope.model.host import HostFacts
 from fabriscope.model.priorities import listed
 
@@ -141,6 +141,23 @@ class Dialect:
     def is_host(self) -> bool:
         """Return whether hosts speak it: what is known of them are facts, not a configuration."""
         return self.name == "linux"
+
+
+def made_ready(dialect: Dialect, wanted: Wanted, saved: Saved) -> Ready:
+    """Return what a device or host lacks; raises HostError where its configuration has what no device prints."""
+    try:
+        ready = dialect.ready(wanted, saved)
+    except ValueError as error:  # a value that no port, class or priority can have
+        raise _unusable(dialect, saved, str(error)) from error
+    lines = (line for one in ready.steps for line in (*one.path, *one.do, *one.undo))
+    if odd := next((line for line in lines if not line.isprintable()), None):
+        raise _unusable(dialect, saved, f"{shown(odd)} has a sign that nobody types")
+    return ready
+
+
+def _unusable(dialect: Dialect, saved: Saved, why: str) -> HostError:
+    kind = "host" if dialect.is_host else "device"
+    return HostError(f"nothing is written, {why}", where=f"{kind} {saved.name}", fix="save its configuration again")
 
 
 def filled(words: str, port: str = "", **values: object) -> str:
