@@ -72,7 +72,7 @@ def configure(
     every, is_all = _all_ready(wanted, saved, ports, wanted_systems, dialects)
     _write(target, {one.name: (dialect, one, ready) for dialect, one, ready in every}, wanted, purpose)
     understood = [one.name for system, one in saved if system in dialects]
-    if any((_doubt(every), _complain(found, devices, understood), not (every and is_all))):
+    if any((_doubt(every), _complain(found, devices, understood), not every, not is_all)):
         raise click.exceptions.Exit(EXIT_UNKNOWN)
 
 
@@ -120,25 +120,16 @@ def _all_ready(
     systems: Sequence[str],
     dialects: Mapping[str, Dialect],
 ) -> tuple[list[tuple[Dialect, Saved, Ready]], bool]:
-    """Return what each lacks, and whether that is known of all: of the others it is said why not.
-
-    Raises UsageError for values that one of them cannot have, and ports that none has.
-    """
-    from fabriscope.configure import limits
-    from fabriscope.configure.step import made_ready
-    from fabriscope.model.errors import HostError, printable
+    """Return what each lacks, and whether that is known of all; raises UsageError for impossible values and ports."""
+    from fabriscope.configure import limits, step
 
     chosen = [(dialects[name], one) for name, one in saved if name in dialects and (not systems or name in systems)]
     _refuse(limits.of_values(wanted, {dialect.name: dialect for dialect, _ in chosen}.values()))
     _refuse(_twice([one.name for _, one in chosen]))
-    every = []
-    for dialect, one in chosen:
-        try:
-            every.append((dialect, one, made_ready(dialect, wanted, one)))
-        except HostError as error:
-            click.echo(printable(f"fabriscope: {error}"), err=True)
+    every, unusable = step.all_ready(wanted, chosen)
+    click.echo("".join(f"fabriscope: {sentence}\n" for sentence in unusable), err=True, nl=False)
     _refuse(limits.of_ports(ports, [(one, ready) for dialect, one, ready in every if not dialect.is_host]))
-    return every, len(every) == len(chosen)
+    return every, not unusable
 
 
 def _refuse(sentences: Iterator[str]) -> None:

@@ -143,6 +143,19 @@ class Dialect:
         return self.name == "linux"
 
 
+def all_ready(
+    wanted: Wanted, chosen: Iterable[tuple[Dialect, Saved]]
+) -> tuple[list[tuple[Dialect, Saved, Ready]], list[str]]:
+    """Return what devices and hosts lack, and of those of which that cannot be told a sentence each."""
+    every, unusable = [], []
+    for dialect, saved in chosen:
+        try:
+            every.append((dialect, saved, made_ready(dialect, wanted, saved)))
+        except HostError as error:
+            unusable.append(printable(str(error)))
+    return every, unusable
+
+
 def made_ready(dialect: Dialect, wanted: Wanted, saved: Saved) -> Ready:
     """Return what a device or host lacks; raises HostError where its configuration has what no device prints."""
     try:
