@@ -198,10 +198,7 @@ def _complain(found: Survey | None, devices: Outputs, understood: Collection[str
 
 
 def _devices(devices: Outputs, ports: Sequence[str], dialects: Mapping[str, Dialect]) -> Iterator[tuple[str, Saved]]:
-    """Yield system and what is known of each device, but for those of which something is damaged.
-
-    A configuration that cannot be read is none that has nothing set.
-    """
+    """Yield system and what is known of each device; one that cannot be read is none that has nothing set."""
     from fabriscope.configure.step import Saved
 
     for one, text in devices:
