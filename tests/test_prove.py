@@ -210,14 +210,6 @@ def test_a_signal_ends_the_program_and_the_verdict_is_given(place: Lab) -> None:
     assert "proved (eth0)" in err
 
 
-def test_on_this_machine_alone() -> None:
-    words = job(None, "node1", "lo")  # type: ignore[arg-type]
-    while "s late on this busy machine" in (done := prove("--expect", "tcp", *words)).stderr:
-        pass  # then undecided is right
-    assert done.returncode == 0, done.stderr
-    assert "tcp over lo" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
