@@ -58,9 +58,28 @@ def test_what_stands_there_is_said_again_by_undo(system: str, before: str, after
     text = TEXTS[system].replace(before, after, 1)
     line = after.splitlines()[-1].strip()
     undone = [undo for _, undo in of_fec(system, text, "rs")]
-    assert (line,) in undone
+    assert line in [undo[-1] for undo in undone]
     assert len(of_fec(system, text, "fc")) == len(undone) - 1, "that port has it"
     assert facts(text).text("Ethernet1/1", "fec") == "baser"
+
+
+def test_eos_has_one_encoding_where_two_stood() -> None:
+    both = "   error-correction encoding fire-code\n   error-correction encoding reed-solomon\n"
+    text = EOS.replace("   error-correction encoding reed-solomon\n", both, 1)
+    assert facts(text).text("Ethernet1/1", "fec") == "auto"
+    undo = ("default error-correction encoding", *(line.strip() for line in both.splitlines()))
+    assert of_fec("eos", text, "rs")[0] == (
+        ("no error-correction encoding", "error-correction encoding reed-solomon"),
+        undo,
+    )
+    assert of_fec("eos", text, "off")[0] == (("no error-correction encoding",), undo)
+    off = EOS.replace("error-correction encoding reed-solomon", "no error-correction encoding", 1)
+    assert of_fec("eos", off, "rs")[0][0] == ("error-correction encoding reed-solomon",)
+    assert len(of_fec("eos", off, "off")) == len(of_fec("eos", off, "rs")) - 1
+
+
+def test_onyx_changes_a_port_that_is_up() -> None:
+    assert all(do[0].endswith(" fec-override rs-fec force") for do, _ in of_fec("onyx", None, "rs"))
 
 
 def test_sonic_changes_the_row_of_the_port() -> None:

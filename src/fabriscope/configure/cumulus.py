@@ -27,6 +27,8 @@ WORDS = {
     "map": "nv set qos mapping default-global dscp {dscp} switch-priority {priority}",
     "fec": f"nv set interface PORT link fec {{fec}}; {_APPLY}",
     "no fec": f"nv unset interface PORT link fec; {_APPLY}",
+    "trust": f"nv set qos mapping default-global trust both; {_APPLY}",
+    "watchdog": f"nv set interface PORT qos pfc-watchdog state enable; {_APPLY}",
     "queue": "nv set qos egress-queue-mapping default-global switch-priority {priority} traffic-class {queue}",
 }
 
@@ -121,10 +123,22 @@ def _priority(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:
     head = ("qos", "mapping", "default-global", "dscp")
     old = _under(tree, *head, str(wanted.dscp)).get("switch-priority")
     is_preset = wanted.dscp == 26 and wanted.priority == _PRESET
-    if str(old) != str(wanted.priority) if old is not None else not is_preset:
+    is_mapped = str(old) == str(wanted.priority) if old is not None else is_preset
+    if not is_mapped:
         line, back = (_said("map", dscp=wanted.dscp, priority=one) for one in (wanted.priority, old))
         undo = f"nv unset {' '.join(head)} {wanted.dscp}" if old is None else back
         yield Step(f"DSCP {wanted.dscp}", (line,), (undo,))
+    yield from _trusted(tree, is_usual=is_mapped)
+
+
+def _trusted(tree: Mapping[str, object], *, is_usual: bool) -> Iterator[Step]:
+    """Yield what lets DSCPs be looked at: where the preset's map is changed trust is said, too, as NVIDIA has it."""
+    trust = _under(tree, "qos", "mapping", "default-global").get("trust")
+    if trust not in (("both", "l3", None) if is_usual else ("both", "l3")):
+        undo = "nv unset qos mapping default-global trust"
+        undo = undo if trust is None else f"nv set qos mapping default-global trust {trust}"
+        touches = "all ports: packets with a DSCP are sorted by it, others by their priority tag (PCP)"
+        yield Step("trust", (_said("trust"),), (undo,), touches=touches)
 
 
 def _queues(wanted: Wanted, tree: Mapping[str, object]) -> Iterator[Step]:

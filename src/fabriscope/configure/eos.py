@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
-from fabriscope.configure import fec
+from fabriscope.configure.fec import TOUCHES
 from fabriscope.configure.step import (
     CNP_PRIORITY,
     ECN_KBYTES,
@@ -48,7 +48,8 @@ WORDS = {
 }
 _OFF = r"(?:no |default )?"
 _CORRECTION = "error-correction encoding"
-_FEC = {"rs": f"{_CORRECTION} reed-solomon", "fc": f"{_CORRECTION} fire-code", "off": f"no {_CORRECTION}"}
+_ENCODINGS = {"rs": f"{_CORRECTION} reed-solomon", "fc": f"{_CORRECTION} fire-code"}
+"""A port may have both: which one corrects is then agreed with the other end."""
 
 
 def _ready(wanted: Wanted, saved: Saved) -> Ready:
@@ -65,10 +66,22 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         of_group = f"Port-Channel{group.split()[0]}" if group else ""
         steps += _routed(wanted, saved, of_group or name, holders.get(of_group, block), profile)
         steps += _port(wanted, name, block, profile, saved)
-        steps += fec.of_port(wanted.fec, name, block.lines, _FEC, rf"{_OFF}{_CORRECTION}.*", f"default {_CORRECTION}")
+        steps += _corrected(wanted.fec, name, block.lines)
     there = tuple(name for name in holders if re.fullmatch(_PORT, name)) or tuple(ports)
     remarks = tuple(_remarks(wanted, ports, profiles, tree))
     return Ready(tuple(dict.fromkeys(steps)), _proofs(ports), remarks, tuple(ports), there)
+
+
+def _corrected(kind: str, port: str, lines: Sequence[str]) -> Iterator[Step]:
+    """Yield what leaves a port the FEC that is wanted alone, where any is and it is not so already."""
+    standing = [line for line in lines if re.fullmatch(rf"{_OFF}{_CORRECTION}.*", line)]
+    on = [line for line in standing if line in _ENCODINGS.values()]
+    none = f"no {_CORRECTION}"
+    if not kind or (on == [_ENCODINGS[kind]] if kind in _ENCODINGS else not on and none in standing):
+        return
+    do = (none, _ENCODINGS[kind]) if len(on) > 0 and kind in _ENCODINGS else (_ENCODINGS.get(kind, none),)
+    undo = (f"default {_CORRECTION}", *standing)
+    yield Step(f"FEC of {port}", do, undo, (f"interface {port}",), touches=TOUCHES)
 
 
 def _profile(block: Block, profiles: Mapping[str, Block]) -> Block | None:

@@ -28,8 +28,8 @@ _PFC = "dcb priority-flow-control"
 _LIMITS = f"minimum-absolute {ECN_KBYTES[0]} maximum-absolute {ECN_KBYTES[1]}"
 WORDS = {
     "mtu": "interface PORT mtu {size} force",
-    "pfc on": f"{_PFC} priority {{priority}} enable; interface PORT {_PFC} mode on",
-    "fec": "interface PORT fec-override {fec}",
+    "pfc on": f"{_PFC} priority {{priority}} enable; interface PORT {_PFC} mode on force",
+    "fec": "interface PORT fec-override {fec} force",
     "pfc priority": f"{_PFC} priority {{priority}} enable",
     "pfc off": f"no {_PFC} priority {{priority}} enable",
     "pfc mode": f"interface PORT {_PFC} mode on force",

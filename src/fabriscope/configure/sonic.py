@@ -31,14 +31,7 @@ from fabriscope.model.priorities import listed
 MTU_BYTES = 9216
 _PORT = r"Ethernet\d+"
 _ECN_BYTES = ("153600", "1536000")
-WORDS = {
-    "mtu": "config interface mtu PORT {size}",
-    "pfc on": "config interface pfc priority PORT {priority} on",
-    "pfc off": "config interface pfc priority PORT {priority} off",
-    "trust": "sonic-db-cli CONFIG_DB hset 'PORT_QOS_MAP|PORT' dscp_to_tc_map AZURE",
-    "watchdog": "config pfcwd start --action drop PORT 400 --restoration-time 400",
-    "ecn": "a wred_profile with ecn_all for PORT|{queue} in QUEUE; config qos reload",
-}
+_NAME = "ROCE"
 _PROFILE = {
     "ecn": "ecn_all",
     "wred_green_enable": "true",
@@ -46,12 +39,21 @@ _PROFILE = {
     "green_max_threshold": _ECN_BYTES[1],
     "green_drop_probability": "100",
 }
+_SET = "sonic-db-cli CONFIG_DB hset"
+WORDS = {
+    "mtu": "config interface mtu PORT {size}",
+    "pfc on": "config interface pfc priority PORT {priority} on",
+    "pfc off": "config interface pfc priority PORT {priority} off",
+    "trust": f"{_SET} 'PORT_QOS_MAP|PORT' dscp_to_tc_map AZURE",
+    "watchdog": "config pfcwd start --action drop PORT 400 --restoration-time 400",
+    "ecn": f"{_SET} 'WRED_PROFILE|{_NAME}' {' '.join(map(' '.join, _PROFILE.items()))}; "
+    f"{_SET} 'QUEUE|PORT|{{queue}}' wred_profile {_NAME}",
+}
 _MAPS = {
     "tc_to_queue_map": ("TC_TO_QUEUE_MAP", {str(at): str(at) for at in range(8)}),
     "tc_to_pg_map": ("TC_TO_PRIORITY_GROUP_MAP", {}),
     "pfc_to_queue_map": ("MAP_PFC_PRIORITY_TO_QUEUE", {str(at): str(at) for at in range(8)}),
 }
-_NAME = "ROCE"
 _FEC = {"rs": "rs", "fc": "fc", "off": "none"}
 
 

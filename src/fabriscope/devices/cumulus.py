@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_in, numbers_of, small
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.foreign_yaml import decode_yaml
+from fabriscope.model.priorities import paired
 
 _SPEEDS = {"1G": 1, "10G": 10, "25G": 25, "40G": 40, "50G": 50, "100G": 100, "200G": 200, "400G": 400, "800G": 800}
-_ROCE_DSCP = "26:3 48:6"
+_TRUST = {"l2": "cos", "l3": "dscp"}
+_ROCE_DSCP = {26: 3, 48: 6}
 """What the preset `qos roce` gives a class of its own; every other DSCP is best effort."""
 
 
@@ -38,14 +40,29 @@ def _configuration(text: str, told: Told) -> None:
                 told.port(port, "pfc_mode", "on")
                 told.port(port, "pfc_priorities", lossless)
             if is_on:
-                told.port(port, "trust", "dscp")
-                told.port(port, "dscp_to_priority", _ROCE_DSCP)
+                told.port(port, "trust", _trust(part))
+                told.port(port, "dscp_to_priority", paired({**_ROCE_DSCP, **_mapped(part)}))
                 told.port(port, "ecn_queues", "0,3")
 
 
 def _members(part: Foreign | None) -> Iterator[tuple[str, Foreign]]:
     if part is not None:
         yield from ((str(name), part.at(name)) for name in part.mapping())
+
+
+def _trust(part: Foreign) -> str:
+    """Return what ports sort by; the preset by both, of which the DSCP counts where a packet has one."""
+    word = part.get("qos", "mapping", "default-global", "trust")
+    return "dscp" if word is None else _TRUST.get(word.text(), word.text())
+
+
+def _mapped(part: Foreign) -> dict[int, int]:
+    """Return DSCP to priority where it is said beside the preset."""
+    found: dict[int, int] = {}
+    for key, one in _members(part.get("qos", "mapping", "default-global", "dscp")):
+        if (priority := one.get("switch-priority")) is not None:
+            found |= dict.fromkeys(sorted(numbers_in(key)), small(str(priority.value), 7))
+    return found
 
 
 def _keys(part: Foreign) -> str:

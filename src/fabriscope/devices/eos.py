@@ -117,8 +117,9 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
     told.port(port, "pfc_priorities", listed(lossless(lines)) if is_on else NONE)
     told.port(port, "pfc_watchdog", "priority-flow-control pause watchdog" in lines)
     told.port(port, "trust", trust.split()[0] if (trust := after(lines, "qos trust")) else None)
-    fec = after(lines, "error-correction encoding")
-    told.port(port, "fec", _FEC.get(fec, fec) if fec else "off" if "no error-correction encoding" in lines else None)
+    corrected = [kind for word, kind in _FEC.items() if f"error-correction encoding {word}" in lines]
+    off = "off" if "no error-correction encoding" in lines else None
+    told.port(port, "fec", "auto" if len(corrected) > 1 else corrected[0] if corrected else off)
     told.port(port, "dscp_to_priority", paired({**_DEFAULT_MAP, **dscp}))
     ecn = {}
     for one in below:
