@@ -137,6 +137,15 @@ FAULTS: dict[str, tuple[Changes, Changes, Changes, tuple[str, ...]]] = {
     "ecn-thresholds-differ": ({}, {"ecn_3_bytes": "9000 18000"}, {}, ()),
     "crc-symbol": ({}, {"symbol_error_count": 12}, {}, ()),
     "ports-crc": ({}, {"rx_crc_error_count": 3}, {}, ()),
+    "cma-mode": ({f"{_R}.cma_mode": "IB/RoCE v1"}, {}, {}, ()),
+    "ptrace-scope": ({"kernel.ptrace_scope": 2}, {}, {}, ()),
+    "irqbalance": ({"software.services": "irqbalance"}, {}, {}, ()),
+    "tcp-backlog": ({"load.backlog_drop_count": 12}, {}, {}, ()),
+    "max-read-request": ({"pcie.eth0.max_read_request_bytes": 512}, {}, {}, ()),
+    "relaxed-ordering": ({"pcie.eth0.relaxed_ordering": False}, {}, {}, ()),
+    "acs-on": ({"pcie.eth0.acs_redirecting": "0000:3a:00.0 0000:39:00.0"}, {}, {}, ()),
+    "peermem": ({"rdma.gpu_peers": "none"}, {}, {}, ()),
+    "dcbx-two-agents": ({"link.eth0.firmware_lldp": True, "software.services": "lldpad"}, {}, {}, ()),
 }  # fmt: skip
 
 

@@ -57,8 +57,8 @@ def test_what_stood_there_is_said_again_by_undo() -> None:
         ("cumulus", "swp1", "trust", f"{TRUST}; nv config apply"),
         ("cumulus", "swp1", "watchdog", "nv set interface swp1 qos pfc-watchdog state enable; nv config apply"),
         ("sonic", "Ethernet0", "ecn",
-         "sonic-db-cli CONFIG_DB hset 'WRED_PROFILE|ROCE' ecn ecn_all wred_green_enable true green_min_threshold 153600 "
-         "green_max_threshold 1536000 green_drop_probability 100; "
+         "sonic-db-cli CONFIG_DB hset 'WRED_PROFILE|ROCE' ecn ecn_all wred_green_enable true "
+         "green_min_threshold 153600 green_max_threshold 1536000 green_drop_probability 100; "
          "sonic-db-cli CONFIG_DB hset 'QUEUE|Ethernet0|3' wred_profile ROCE"),
         ("onyx", "Ethernet1/1", "pfc on",
          "dcb priority-flow-control priority 3 enable; "

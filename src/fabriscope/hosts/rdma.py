@@ -24,6 +24,10 @@ GID_GLOBS = tuple(
     for number in _FIRST_GIDS
 )
 _PORT = re.compile(r"[0-9]{1,3}")
+_LINK = re.compile(
+    r"(?:link|\d+/\d+:) (\w[\w.-]*)/([0-9]{1,3}):? (?:.* )?state \w+ physical_state \w+ netdev (\S{1,15})"
+)
+"""A line of `rdma link show`: `link mlx5_0/1 state ACTIVE ...`; before 2019 `1/1: mlx5_0/1: subnet_prefix ...`."""
 _ROCE_V2 = "RoCE v2"
 _IB_MTUS = (4096, 2048, 1024, 512, 256)
 _ROCE_HEADERS_BYTES = 80
@@ -76,8 +80,12 @@ def _is_gid(text: str) -> bool:
 
 
 def link_netdevs(reading: Reading) -> dict[tuple[str, int], str]:
-    """Return device and port to network interface, as `rdma link` tells them."""
-    text, _ = reading.output("rdma -j link show")
+    """Return device and port to network interface, as `rdma link` tells them; an old one has no JSON."""
+    text, problem = reading.output("rdma -j link show")
+    if problem:
+        lines = reading.output("rdma link show")[0].split("\n")[:-1]
+        told = (match for line in lines if (match := _LINK.fullmatch(line.strip())))
+        return {(match[1], int(match[2])): match[3] for match in told}
     try:
         links = [one for one in Foreign.json(text or "[]", "rdma link").items() if "netdev" in one.mapping()]
         return {(one.at("ifname").text(), one.at("port").whole()): one.at("netdev").text() for one in links}

@@ -1,13 +1,13 @@
 """Priorities of each interface that has a device: flow control (PFC), shares (ETS), trust, DSCP map, DCBX, ECN of RoCE.
 
-`dcb` asks the kernel; what it does not tell (trust of Mellanox cards, cable length, rate limits) `mlnx_qos` adds.
+`dcb` asks the kernel; what it does not tell (trust of Mellanox cards, cable length, rate limits) `mlnx_qos` adds, and
+where neither tells anything Broadcom's `niccli` does.
 """
 
 from __future__ import annotations
 
-import re
-
 from fabriscope.hosts.access import Reading
+from fabriscope.hosts.facts._card_programs import of_mlnx_qos, of_niccli
 from fabriscope.hosts.facts._reading import Group, is_down
 from fabriscope.hosts.facts.link import hardware
 from fabriscope.model.errors import ParseError
@@ -34,8 +34,9 @@ def _facts(reading: Reading) -> list[Fact]:
     facts = []
     for name in (name for name in hardware(reading) if not is_down(reading, name)):
         known, problems = _of_kernel(reading, name)
-        text, _ = reading.output(f"mlnx_qos -i {name}")
-        known = {**known, **_of_mlnx_qos(text)}
+        of_maker, _ = reading.output(f"mlnx_qos -i {name}")
+        of_other, _ = reading.output(f"niccli -dev {name} getqos")
+        known = {**of_niccli(of_other), **known, **of_mlnx_qos(of_maker)}
         for one in (*_TABLE_OF, *(key for key in known if key not in _TABLE_OF)):
             fact, table = f"dcb.{name}.{one}", _TABLE_OF.get(one, "")
             if one in known:
@@ -108,29 +109,6 @@ def _dcbx(part: Foreign) -> dict[str, str | int | bool]:
 _TOLD = {"pfc": _pfc, "ets": _ets, "app": _app, "buffer": _buffer, "dcbx": _dcbx}
 
 
-def _of_mlnx_qos(text: str) -> dict[str, str | int | bool]:
-    """Return what `mlnx_qos` prints of an interface; a part that it does not print is absent."""
-    known: dict[str, str | int | bool] = {}
-    if match := re.search(r"^\s*Priority trust state: (\w+)", text, re.MULTILINE):
-        known["trust"] = match[1]
-    if match := re.search(r"^[ \t]*enabled((?:[ \t]+[01]){8})[ \t]*$", text, re.MULTILINE):
-        known["pfc_priorities"] = listed(at for at, flag in enumerate(match[1].split()) if flag == "1")
-    dscp = {int(one): int(prio) for prio, row in re.findall(r"prio:(\d) dscp:([\d,]+)", text)
-            for one in row.split(",") if one}  # fmt: skip
-    if dscp:
-        known["dscp_to_priority"] = paired(dscp)
-    tcs = re.findall(r"^tc: (\d) ratelimit: ([^,]+), tsa: (\w+)((?:.*\n\s+priority:.*)*)", text, re.MULTILINE)
-    if tcs:
-        of_priority = {int(one): int(tc) for tc, _, _, rows in tcs for one in re.findall(r"priority:\s+(\d)", rows)}
-        known["priority_to_tc"] = paired(of_priority)
-        known["rate_limits"] = (
-            ", ".join(f"tc {tc} {limit}" for tc, limit, _, _ in tcs if limit != "unlimited") or "none"
-        )
-    if match := re.search(r"^Cable len: (\d+)", text, re.MULTILINE):
-        known["cable_m"] = int(match[1])
-    return known
-
-
 def _ecn(reading: Reading, name: str) -> list[Fact]:
     """Return for which priorities a Mellanox card slows down as ECN asks for; its driver alone has these files."""
     folder = f"{_NET}/{name}/ecn"
@@ -158,5 +136,6 @@ FACTS = Group(
     commands=(
         *(("dcb", "-j", table, "show", "dev", "{hardware}") for table in _TABLES),
         ("mlnx_qos", "-i", "{hardware}"),
+        ("niccli", "-dev", "{hardware}", "getqos"),
     ),
 )

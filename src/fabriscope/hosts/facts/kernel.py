@@ -6,6 +6,7 @@ from fabriscope.hosts.access import Reading
 from fabriscope.hosts.facts._reading import Group, key_values, looked_up
 from fabriscope.model.host import Fact
 
+_PTRACE = "/proc/sys/kernel/yama/ptrace_scope"
 _CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 # The rest of the command line is the site's own business, and may hold what does not belong into a report.
@@ -30,6 +31,9 @@ def _facts(reading: Reading) -> list[Fact]:
         reading.fact("kernel.host_name", "/proc/sys/kernel/hostname"),
         reading.fact("kernel.options", "/proc/cmdline", _options_that_matter),
         reading.fact("kernel.clocksource", _CLOCKSOURCE),
+        reading.fact("kernel.ptrace_scope", _PTRACE, int)
+        if _PTRACE in reading.files
+        else Fact("kernel.ptrace_scope", None, "this kernel has no Yama", is_offered=False),
         looked_up("kernel.distribution", release, "PRETTY_NAME", lambda text: text.strip('"')),
     ]
 
@@ -44,5 +48,6 @@ FACTS = Group(
         "/proc/cmdline",
         "/etc/os-release",
         _CLOCKSOURCE,
+        _PTRACE,
     ),
 )

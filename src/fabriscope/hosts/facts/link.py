@@ -26,7 +26,7 @@ def _facts(reading: Reading) -> list[Fact]:
         facts += [reading.fact(f"{head}.{one}", f"{folder}/statistics/{file}", int) for one, file in _COUNTERS.items()]
         if not is_down(reading, name):
             facts += _negotiated(reading, name) + _fec(reading, name) + _corrected(reading, name)
-            facts += _rings(reading, name)
+            facts += _rings(reading, name) + _agent(reading, name)
     return facts
 
 
@@ -106,6 +106,16 @@ def _rings(reading: Reading, name: str) -> list[Fact]:
     ]
 
 
+def _agent(reading: Reading, name: str) -> list[Fact]:
+    """Return whether the card's firmware speaks LLDP by itself, of the drivers (ice, i40e) that tell it."""
+    text, _ = reading.output(f"ethtool --show-priv-flags {name}")
+    pairs = key_values(text)
+    for key, is_meant in (("fw-lldp-agent", True), ("disable-fw-lldp", False)):
+        if pairs.get(key) in ("on", "off"):
+            return [Fact(f"link.{name}.firmware_lldp", (pairs[key] == "on") == is_meant)]
+    return []
+
+
 def _is_on(text: str) -> bool:
     return {"on": True, "off": False}[text]
 
@@ -124,5 +134,6 @@ FACTS = Group(
         ("ethtool", "--show-fec", "{hardware}"),
         ("ethtool", "-I", "--show-fec", "{hardware}"),
         ("ethtool", "-g", "{interface}"),
+        ("ethtool", "--show-priv-flags", "{hardware}"),
     ),
 )

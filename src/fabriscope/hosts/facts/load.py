@@ -8,6 +8,8 @@ from fabriscope.hosts.access import Reading
 from fabriscope.hosts.facts._reading import Group
 from fabriscope.model.host import Fact
 
+_BACKLOGS = "/proc/net/softnet_stat"
+
 
 def _facts(reading: Reading) -> list[Fact]:
     return [
@@ -15,6 +17,7 @@ def _facts(reading: Reading) -> list[Fact]:
         reading.fact("load.mean_15min", "/proc/loadavg", lambda text: float(text.split()[2])),
         reading.fact("load.running_count", "/proc/loadavg", lambda text: int(text.split()[3].split("/")[0])),
         reading.fact("load.cpu_pressure_10s_percent", "/proc/pressure/cpu", _some_avg10),
+        reading.fact("load.backlog_drop_count", _BACKLOGS, _backlog_drops),
         reading.fact("load.stolen_ticks", "/proc/stat", lambda text: int(text.split("\n")[0].split()[8])),
     ]
 
@@ -27,4 +30,9 @@ def _some_avg10(text: str) -> float:
     return float(match[1])
 
 
-FACTS = Group("load", _facts, globs=("/proc/loadavg", "/proc/pressure/cpu", "/proc/stat"))
+def _backlog_drops(text: str) -> int:
+    """Return how many frames found a processor's queue full since boot: the second column, in hexadecimal."""
+    return sum(int(line.split()[1], 16) for line in text.splitlines())
+
+
+FACTS = Group("load", _facts, globs=("/proc/loadavg", "/proc/pressure/cpu", "/proc/stat", _BACKLOGS))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fabriscope.hosts.access import Reading
 from fabriscope.hosts.access.reading import Value
+from fabriscope.hosts.facts import _capabilities
 from fabriscope.hosts.facts._reading import Group
 from fabriscope.hosts.facts.link import hardware
 from fabriscope.model.host import Fact
@@ -20,7 +21,8 @@ _DRIVEN = "/sys/class/iommu/"
 
 
 def _facts(reading: Reading) -> list[Fact]:
-    facts = []
+    facts: list[Fact] = []
+    told = _capabilities.blocks(reading)
     for name in hardware(reading):
         head, folder = f"pcie.{name}", f"{_NET}/{name}/device"
         if not any(f"{folder}/{file}" in reading.files for file in _FILES):
@@ -34,8 +36,9 @@ def _facts(reading: Reading) -> list[Fact]:
             reading.fact(f"{head}.most_lane_count", f"{folder}/max_link_width", int),
             _slot(reading, name, "max_link_speed", _transfers_per_s),
             _slot(reading, name, "max_link_width", int),
+            *_capabilities.of_card(reading, told, head, address),
         ]
-    return [*facts, _iommu(reading)]
+    return [*facts, _capabilities.gpus(reading, told), _iommu(reading)]
 
 
 def _slot(reading: Reading, name: str, file: str, convert: Callable[[str], Value]) -> Fact:
@@ -74,5 +77,6 @@ FACTS = Group(
         *(f"{_NET}/*/device/../{file}" for file in _SLOT_FILES),
         f"{_IOMMU}/*/type",
     ),
-    links=(f"{_NET}/*/device", f"{_NET}/*/device/driver", f"{_DRIVEN}*"),
+    links=(f"{_NET}/*/device", f"{_NET}/*/device/driver", f"{_DRIVEN}*", f"{_capabilities.DEVICES}/*"),
+    commands=(tuple(_capabilities.LSPCI.split()),),
 )

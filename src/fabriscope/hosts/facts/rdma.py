@@ -16,12 +16,18 @@ _DEVICE_FILES = {
     "board_id": "board_id",
     "hca_type": "hca_type",
 }
+_CONFIGFS = "/sys/kernel/config/rdma_cm"
+_OF_MANAGER = {"default_roce_mode": "cma_mode", "default_roce_tos": "cma_traffic_class"}
+"""Files of the kernel's connection manager, to the facts that they are."""
+_MODULES = {"nvidia": "/sys/module/nvidia/initstate", "peer": "/sys/module/nvidia_peermem/initstate"}
 _PORT_FILES = ("state", "phys_state", "rate", "link_layer", "lid", "sm_lid")
 
 
 def _facts(reading: Reading) -> list[Fact]:
     devices = reading.names_under(DEVICES)
     facts = [Fact("rdma.hcas", " ".join(devices)) if devices else Fact("rdma.hcas", None, f"{DEVICES} lists none")]
+    if devices and _MODULES["nvidia"] in reading.files:
+        facts.append(Fact("rdma.gpu_peers", "nvidia_peermem" if _MODULES["peer"] in reading.files else "none"))
     for device in devices:
         facts += [
             reading.fact(f"rdma.{device}.{name}", f"{DEVICES}/{device}/{file}") for name, file in _DEVICE_FILES.items()
@@ -36,6 +42,7 @@ def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
     facts = [reading.fact(f"{head}.{name}", f"{folder}/{name}") for name in _PORT_FILES]
     facts += _mtus(reading, device, hca_port)
     facts.append(reading.fact(f"{head}.traffic_class", f"{DEVICES}/{device}/tc/{hca_port}/traffic_class", _class))
+    facts += _manager(reading, device, hca_port)
     netdev = link_netdevs(reading).get((device, int(hca_port)))
     facts.append(Fact(f"{head}.interface", netdev, None if netdev else "`rdma link` names none"))
     table = gids(reading, device, int(hca_port))
@@ -52,6 +59,13 @@ def _port_facts(reading: Reading, device: str, hca_port: str) -> list[Fact]:
         if not path.endswith("/lifespan")
     ]
     return facts
+
+
+def _manager(reading: Reading, device: str, hca_port: str) -> list[Fact]:
+    """Return how the connection manager makes connections, where somebody has made its folder: that is no look."""
+    folder, head = f"{_CONFIGFS}/{device}/ports/{hca_port}", f"rdma.{device}.{hca_port}"
+    there = {fact: f"{folder}/{file}" for file, fact in _OF_MANAGER.items() if f"{folder}/{file}" in reading.files}
+    return [reading.fact(f"{head}.{fact}", path, str if fact == "cma_mode" else int) for fact, path in there.items()]
 
 
 def _kind(gid: Gid) -> str:
@@ -89,7 +103,9 @@ FACTS = Group(
         *(f"{DEVICES}/*/ports/*/{name}" for name in _PORT_FILES),
         f"{DEVICES}/*/ports/*/hw_counters/*",
         f"{DEVICES}/*/tc/*/traffic_class",
+        *(f"{_CONFIGFS}/*/ports/*/{file}" for file in _OF_MANAGER),
+        *_MODULES.values(),
         *GID_GLOBS,
     ),
-    commands=(("rdma", "-j", "link", "show"), ("ibv_devinfo",)),
+    commands=(("rdma", "-j", "link", "show"), ("rdma", "link", "show"), ("ibv_devinfo",)),
 )

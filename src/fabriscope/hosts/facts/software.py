@@ -19,9 +19,21 @@ _VERSIONS = {
 }
 """Fact to the program that tells it, and where in its text."""
 
+_SERVICES = "ps -C irqbalance,lldpad,dcbd -o comm="
+
 
 def _facts(reading: Reading) -> list[Fact]:
-    return [_fact(reading, name, *how) for name, how in _VERSIONS.items()]
+    return [*(_fact(reading, name, *how) for name, how in _VERSIONS.items()), _services(reading)]
+
+
+def _services(reading: Reading) -> Fact:
+    """Return which programs run that set by themselves what others have set; ps ends with 1 where none does."""
+    text, problem = reading.output(_SERVICES)
+    output = reading.outputs.get(_SERVICES)
+    if problem and not (output and output.exit_status == 1 and not output.stderr.strip()):
+        return Fact("software.services", None, problem)
+    names = {line.strip() for line in text.splitlines() if line.strip()}
+    return Fact("software.services", " ".join(sorted(names)) or "none")
 
 
 def _fact(reading: Reading, name: str, command: str, pattern: str) -> Fact:
@@ -32,4 +44,8 @@ def _fact(reading: Reading, name: str, command: str, pattern: str) -> Fact:
     return Fact(f"software.{name}", match[1].strip())
 
 
-FACTS = Group("software", _facts, commands=tuple(tuple(command.split()) for command, _ in _VERSIONS.values()))
+FACTS = Group(
+    "software",
+    _facts,
+    commands=tuple(tuple(command.split()) for command in (*(one for one, _ in _VERSIONS.values()), _SERVICES)),
+)
