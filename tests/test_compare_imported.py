@@ -17,6 +17,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.readers.base import Document, Parameter, Table
 from fabriscope.running.log_definitions import definition_of
+from fabriscope.running.log_labels import Said
 
 ENTRY = Entry("mpi", "gige", "inter", ("a", "b"), mpi="m", instrument="osu")
 TOLD = "fabric=gige,mpi=m,placement=inter"
@@ -107,7 +108,8 @@ ONE_GROUP = (("group_count", 1), ("groups", "0 1"))
 def kept(program: str, table: str, *said: tuple[str, str | int], window: int | None = 64) -> Mapping[str, str]:
     """Return the metrics that a table's columns are imported under."""
     document = Document(program, "2021.7", tuple(Parameter(*one) for one in said), (), ())
-    ours = definition_of(document, Table(table, 1, (), ()), window, 4 if ("process_count", 4) in said else 2).ours
+    hosts = 4 if ("process_count", 4) in said else 2
+    ours = definition_of(document, Table(table, 1, (), ()), Said(window, hosts)).ours
     return ours.metrics if ours is not None else {}
 
 
@@ -152,7 +154,7 @@ def test_perftest_is_imported_under_the_metrics_of_its_instrument(table: str, be
 
 def why_not(program: str, table: str, *said: tuple[str, str | int], hosts: int | None = None) -> str:
     document = Document(program, None, tuple(Parameter(*one) for one in said), (), ())
-    return definition_of(document, Table(table, 1, (), ()), None, hosts).why_not
+    return definition_of(document, Table(table, 1, (), ()), Said(None, hosts)).why_not
 
 
 def test_what_a_definition_rests_on_is_named_where_nobody_says_it() -> None:
@@ -165,7 +167,7 @@ def test_what_a_definition_rests_on_is_named_where_nobody_says_it() -> None:
     assert "-root_shift" in why_not("imb", "Bcast", ("process_count", 2), ("sync", "on"), ("root_shift", "on"))
     assert "-off_cache" in why_not("imb", "PingPong", ("off_cache", "50,64"))
     assert why_not("osu", "osu_acc_latency", ("datatype", "MPI_CHAR")) == "it moved MPI_CHAR, and ours MPI_FLOAT"
-    assert "how long a message was" in why_not("sockperf", "ping-pong")
+    assert "how long a message was" in why_not("sockperf", "ping-pong", ("protocol", "TCP"))
     twos = (("process_count", 2), ("group_count", 2))
     assert "-map 2x2" in why_not("imb", "Multi-PingPong", *twos, ("groups", "0 1; 2 3"), hosts=4)
     assert why_not("imb", "Multi-PingPong", *twos, ("groups", "0 2; 1 3"), hosts=4) == ""

@@ -106,9 +106,9 @@ def test_two_suites_measure_the_same_cases_and_every_claim_names_some_of_them() 
     of_suite = {
         suite: {(case.entry.fabric, case.benchmark, case.message_size_bytes) for case in cases
                 if case.entry.instrument == suite}
-        for suite in ("engine", "imb")
+        for suite in ("engine", "imb", "osu")
     }  # fmt: skip
-    assert of_suite["engine"] == of_suite["imb"]
+    assert of_suite["engine"] == of_suite["imb"] == of_suite["osu"]
     named = [attributes(case).named for case in cases]
     assert plan.paper is not None
     claims = [claim for figure in plan.paper["figures"] for claim in figure["claims"]] + plan.paper["claims"]
@@ -116,6 +116,7 @@ def test_two_suites_measure_the_same_cases_and_every_claim_names_some_of_them() 
         for curve in (*claim["of"], *claim["than"]):
             select = {name: value for name, value in curve["select"].items() if name != METRIC}
             assert any(matches(one, select, "message_size_bytes") for one in named), (claim["say"], curve["label"])
+            assert ("parts" in curve) == (curve["label"] == "OSU"), "where there is no OSU, ours stands for it"
     assert len(claims) == 19
 
 

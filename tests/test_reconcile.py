@@ -91,3 +91,24 @@ def test_an_import_cannot_be_resumed(tmp_path: Path, logs: Path) -> None:
     with pytest.raises(StoreError, match="nothing is added to an import") as caught:
         command("import", logs, "-o", tmp_path / "run")
     assert "resume" not in str(caught.value)
+
+
+def test_without_ours_nothing_is_said_to_be_over_it(tmp_path: Path, logs: Path) -> None:
+    for number in range(3):
+        (logs / f"{number}.np").write_text(netpipe((4 + number / 100) * 1e-6))
+    assert command("import", logs, "-o", tmp_path / "run", "--label", "mpi=m,layer=mpi,fabric=f").exit_code == 0
+    shown = " ".join(command("reconcile", tmp_path / "run").output.split())
+    assert "ours:" not in shown
+    assert "over ours" not in shown
+    assert "our engine measured nothing here by these definitions" in shown
+    assert "Logs stand together by their labels" in shown
+    (page,) = [path for path in _report(tmp_path / "run") if path.suffix == ".md"]
+    text = page.read_text()
+    assert "Programs side by side" in text
+    assert "Programs by one definition" not in text
+    assert "rinted over ours" not in text
+
+
+def _report(run: Path) -> list[Path]:
+    assert command("report", run, "--format", "markdown").exit_code == 0
+    return list((run / "report").iterdir())

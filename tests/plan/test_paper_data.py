@@ -171,3 +171,22 @@ def test_what_stands_for_nothing_is_told(tmp_path: Path) -> None:
     assert list(unmeasured(plan.section)) == [
         "nothing stands for the paper's 'plain': the plan measures no fabric ['x', 'y']"
     ]
+
+
+def test_a_name_may_have_another_choice(tmp_path: Path) -> None:
+    other = PLAN.replace("select: {fabric: g}}", "select: {fabric: x}, otherwise: {says: b, select: {fabric: g}}}")
+    plan = _load(tmp_path, plan=other)
+    assert not list(unmeasured(plan.section)), "the other choice is measured"
+    lower, best = plan.paper["figures"][0]["claims"]
+    assert lower["than"][0]["select"]["fabric"] == "x"
+    assert lower["than"][0]["parts"] == [
+        {"select": {"benchmark": "ping_pong"}}, {"select": {"fabric": "x"}, "name": "plain"},
+    ]  # fmt: skip
+    assert "parts" not in lower["of"][0]
+    assert best["of"][0]["parts"][-1] == {"select": {"fabric": "h"}}, "what names together stand for comes last"
+    (said,) = [one["choices"] for one in plan.paper["names"] if "choices" in one]
+    assert [(one["says"], one["select"]) for one in said] == [
+        ("an emulated wire", {"fabric": "x"}), ("b", {"fabric": "g"}),
+    ]  # fmt: skip
+    with pytest.raises(PlanError, match=r"plan.yaml:9: cases have no 'fabirc' .* did you mean 'fabric'"):
+        _load(tmp_path, plan=other.replace("fabric: g}", "fabirc: g}"))

@@ -18,7 +18,7 @@ PAPERS = Path(__file__).parents[2] / "examples" / "papers"
 PLANS = sorted(path for path in PAPERS.glob("*.yaml") if not path.name.endswith(".paper.yaml"))
 EVERYTHING = Vocabulary(
     frozenset(BENCHMARKS),
-    frozenset({"engine", "netpipe", "iperf3", "sockperf", "qperf", "imb", "perftest"}),
+    frozenset({"engine", "netpipe", "iperf3", "sockperf", "qperf", "imb", "osu", "perftest"}),
     frozenset({"tcp", "mpi", "shm", "verbs", "hdfs", "hbase", "libfabric-tcp", "null"}),
     frozenset({"ethernet-100", "gige", "gige-untuned", "local"}),
 )

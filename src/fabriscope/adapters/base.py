@@ -14,6 +14,7 @@ from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
+from fabriscope.model.imb import ImbOptions
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.osu import OsuBuild
@@ -39,6 +40,8 @@ class AdapterContext:
     """Absolute path of the NAS kernels that were compiled with `mpi`."""
     profiler: str | None = None
     """Absolute path of the library that counts calls of `mpi`, where the plan wants a profile."""
+    imb: ImbOptions = field(default_factory=ImbOptions)
+    """What the plan tells the Intel MPI Benchmarks."""
     osu: OsuBuild | None = None
     """The OSU micro-benchmarks that were built with `mpi`, where the plan runs them."""
     programs: Mapping[str, str] = field(default_factory=dict)

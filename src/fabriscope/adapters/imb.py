@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
+from fabriscope.adapters import _imb_effort as effort
 from fabriscope.adapters import _imb_tests as tests
 from fabriscope.adapters._foreign import (
     RANK_TIMES,
@@ -39,21 +40,14 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.command import Command, Outcome
 from fabriscope.model.errors import ParseError
+from fabriscope.model.imb import INSTRUMENT, ImbOptions
 from fabriscope.model.measurement import Launch, ParsedLaunch
 from fabriscope.readers.base import Row
 from fabriscope.readers.imb import LAST_LINE, READER
 
-MOST_REPETITIONS = 1_000_000
-"""IMB chooses fewer, so that a size takes no longer than its time."""
-LEAST_REPETITIONS = 20
-TYPICAL_NS, TYPICAL_MBYTES_PER_S = 200_000, 50
-"""Of an operation of IMB-NBC or IMB-RMA between hosts, rather long: a launch is to keep its budget."""
-PATIENCE = 4
-"""How many times their expected time they may take before IMB leaves the rest out."""
 JOB_PATIENCE = 5
 """How many times its expected time a job may take, beside the time limit of a case. IMB chooses its repetitions by a
 few that it makes before, which mislead it where a machine is busy; the other jobs are made all the same."""
-MOST_VOLUME_MBYTES = 1_000_000
 MODES = {tests.ALONE: "non_aggregate", tests.TOGETHER: "aggregate"}
 TYPES = {"byte": "byte", "int32": "int", "float": "float", "double": "double"}
 """Our datatype to IMB's; IMB reduces no bytes."""
@@ -64,7 +58,7 @@ SOCKETS = SocketSupport("IMB, whose sockets belong to the MPI library,", nodelay
 class ImbAdapter:
     """Runs IMB-MPI1, IMB-NBC and IMB-RMA over mpi."""
 
-    name = "imb"
+    name = INSTRUMENT
     programs = PROGRAMS
     tools: ClassVar = {MPI1: "Intel's MPI benchmarks (`fabriscope mpi add intelmpi` brings them)"}
     layers = frozenset({"mpi"})
@@ -74,15 +68,16 @@ class ImbAdapter:
         jobs = _jobs([case for case in launch.cases if _problem(case) is None])
         visited = sum(_visited_count(program, group) for (program, *_), group in jobs)
         seconds = launch.budget_ns / max(1, visited) / 1e9
+        lasts_s = max(seconds, context.imb.time_s or 0.0)
         return tuple(
             Command(
-                (context.program(program), *_options(program, group, seconds), *words),
+                (context.program(program), *_options(program, group, seconds, context.imb), *words),
                 launch.entry.hosts[0],
                 env=library_path(context.mpi),
                 rank_hosts=launch.entry.hosts,
                 last_line=LAST_LINE,
                 is_alone=True,
-                limit_s=JOB_PATIENCE * seconds * _visited_count(program, group) + context.case_timeout_ns / 1e9,
+                limit_s=JOB_PATIENCE * lasts_s * _visited_count(program, group) + context.case_timeout_ns / 1e9,
             )
             for (program, *words), group in jobs
         )
@@ -203,7 +198,7 @@ def _own_words(case: Case, test: Test) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _options(program: str, cases: Sequence[Case], seconds: float) -> tuple[str, ...]:
+def _options(program: str, cases: Sequence[Case], seconds: float, told: ImbOptions) -> tuple[str, ...]:
     names = dict.fromkeys(test.call for _, test in _tests(cases))
     sizes = sorted({tests.size_of(case) for case, test in _tests(cases) if test.has_size})
     rank_count = len(cases[0].entry.hosts)
@@ -214,23 +209,8 @@ def _options(program: str, cases: Sequence[Case], seconds: float) -> tuple[str, 
         options += ["-msglog", f"{sizes[0].bit_length() - 1}:{sizes[-1].bit_length() - 1}"]
     if sizes and program != RMA:
         options += ["-zero_size", "off"]
-    options += _effort(program, seconds)
+    options += effort.words(program, seconds, told)
     return (*options, "-npmin", str(rank_count)) if rank_count > 2 else tuple(options)
-
-
-def _effort(program: str, seconds: float) -> tuple[str, ...]:
-    """Return how many repetitions a size has at most, and how long it may take.
-
-    IMB-NBC and IMB-RMA guess too many: of an overlap they time the operation alone, of puts what no flush has
-    completed. Then the time for all sizes is over before the last one.
-    """
-    most, volume_mbytes = MOST_REPETITIONS, MOST_VOLUME_MBYTES
-    if program != MPI1:
-        most = max(LEAST_REPETITIONS, round(seconds * 1e9 / TYPICAL_NS))
-        volume_mbytes = max(1, round(seconds * TYPICAL_MBYTES_PER_S))
-        seconds *= PATIENCE
-    together = (str(most),) if program == RMA else ()
-    return ("-iter", ",".join((str(most), str(volume_mbytes), *together)), "-time", f"{seconds:.3f}")
 
 
 def _visited_count(program: str, cases: Sequence[Case]) -> int:

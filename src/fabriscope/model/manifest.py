@@ -80,6 +80,9 @@ class PlanFacts:
     tune: TuneFacts | None = None
     imported: Whole32 | None = None
     """Logs that the run was read from; None for what we launched."""
+    osu_options: Mapping[str, object] = field(default_factory=dict)
+    imb_options: Mapping[str, object] = field(default_factory=dict)
+    """What suites of others were told beside the benchmarks, by the names that the plan has."""
 
     @property
     def may_add(self) -> bool:

@@ -14,14 +14,32 @@ Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
+class Part:
+    """What one of a curve's names says of its cases."""
+
+    select: Select
+    name: str = ""
+    """Of a name that has several choices; empty for what holds whichever of them is taken."""
+
+
+@dataclass(frozen=True)
 class Meant:
     """A curve by its name in the paper, and what stands for it here."""
 
     label: str
     select: Select | None = None
-    """None where nothing here stands for it."""
+    """By the first choice of each name; None where nothing here stands for it."""
     missing: str | None = None
     """The name that nothing here stands for."""
+    parts: tuple[Part, ...] = ()
+    """What `select` is made of, what comes later winning; empty where none of its names has several choices."""
+
+    def selected(self, taken: Mapping[str, Select]) -> Select | None:
+        """Return what stands for it where other choices than the first were taken, by their names."""
+        if self.select is None or not any(part.name in taken for part in self.parts):
+            return self.select
+        selects = [taken.get(part.name, part.select) for part in self.parts]
+        return {key: value for select in selects for key, value in select.items()}
 
 
 @dataclass(frozen=True)
@@ -135,6 +153,15 @@ class TableFacts:
 
 
 @dataclass(frozen=True)
+class Choice:
+    """What may stand for a name."""
+
+    says: str
+    """What it is, in words."""
+    select: Select
+
+
+@dataclass(frozen=True)
 class Name:
     """One of the paper's names."""
 
@@ -145,6 +172,8 @@ class Name:
     """What stands for it here, in words."""
     stands: bool
     """Whether something does."""
+    choices: tuple[Choice, ...] = ()
+    """Where there are several: the first of which something was measured is taken."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ from fabriscope.model.errors import PlanError, shown
 from fabriscope.plan import (
     application_schema,
     benchmark_sections,
+    imb_schema,
     lab_schema,
+    osu_schema,
     place_schema,
     schema,
     service_schema,
@@ -153,34 +155,41 @@ def _written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else shown(value)
 
 
+_NESTED: Mapping[Any, type[BaseModel]] = {
+    "ssh": place_schema.SshSection,
+    "submit": place_schema.SubmitSection,
+    "socket": benchmark_sections.SocketSection,
+    "verbs": benchmark_sections.VerbsSection,
+    "lab": lab_schema.LabFabricSection,
+    "many_to_one": benchmark_sections.ManyToOneSection,
+    "many_to_many": benchmark_sections.ManyToManySection,
+    "victim": benchmark_sections.VictimSection,
+    "applications": application_schema.ApplicationsSection,
+    "npb": application_schema.NpbSection,
+    "hpl": application_schema.HplSection,
+    "services": service_schema.ServicesSection,
+    "hdfs": service_schema.HdfsSection,
+    "hbase": service_schema.HbaseSection,
+    "tune": tune_schema.TuneSection,
+    "objective": tune_schema.ObjectiveSection,
+    "imb_options": imb_schema.ImbOptionsSection,
+    "osu_options": osu_schema.OsuOptionsSection,
+    "otherwise": place_schema.StandInSection,
+}
+"""The key behind which a section stands, wherever that is."""
+_NAMED: Mapping[Any, type[BaseModel]] = {
+    "benchmarks": benchmark_sections.BenchmarkSection,
+    "guests": schema.GuestSection,
+    "fabrics": schema.FabricSection,
+    "mpi": schema.MpiSection,
+}
+"""Keys of a plan with sections behind names of the user's own."""
+
+
 def _known_keys(place: Place) -> frozenset[str]:
     """Return the keys that may stand where the last part of `place` stands."""
     parent = place[-2] if len(place) > 1 else None
-    nested: dict[Any, type[BaseModel]] = {
-        "ssh": place_schema.SshSection,
-        "submit": place_schema.SubmitSection,
-        "socket": benchmark_sections.SocketSection,
-        "verbs": benchmark_sections.VerbsSection,
-        "lab": lab_schema.LabFabricSection,
-        "many_to_one": benchmark_sections.ManyToOneSection,
-        "many_to_many": benchmark_sections.ManyToManySection,
-        "victim": benchmark_sections.VictimSection,
-        "applications": application_schema.ApplicationsSection,
-        "npb": application_schema.NpbSection,
-        "hpl": application_schema.HplSection,
-        "services": service_schema.ServicesSection,
-        "hdfs": service_schema.HdfsSection,
-        "hbase": service_schema.HbaseSection,
-        "tune": tune_schema.TuneSection,
-        "objective": tune_schema.ObjectiveSection,
-    }
-    named: dict[Any, type[BaseModel]] = {
-        "benchmarks": benchmark_sections.BenchmarkSection,
-        "guests": schema.GuestSection,
-        "fabrics": schema.FabricSection,
-        "mpi": schema.MpiSection,
-    }
-    section = schema.PlanSection if parent is None else nested.get(parent) or named.get(place[0], schema.PlanSection)
+    section = schema.PlanSection if parent is None else _NESTED.get(parent) or _NAMED.get(place[0], schema.PlanSection)
     if place[0] == "benchmarks" and len(place) == 3:  # two of them have a section of the plan, too
         section = benchmark_sections.BenchmarkSection
     return frozenset(field.alias or name for name, field in section.model_fields.items())

@@ -42,9 +42,19 @@ def _names(paper: PaperSection, here: Here) -> list[dict[str, Any]]:
     said = {name: (one.means, one.select is not None) for name, one in paper.names.items()}
     said |= {name: ("", True) for name in here if name not in said}
     return [
-        {"name": name, "means": means, "here": here[name].says if name in here else "", "stands": name in here or known}
+        {
+            "name": name, "means": means, "here": here[name].says if name in here else "",
+            "stands": name in here or known, **_choices(here.get(name)),
+        }
         for name, (means, known) in said.items()
-    ]
+    ]  # fmt: skip
+
+
+def _choices(stand_in: StandInSection | None) -> dict[str, Any]:
+    """Return what may stand for a name, where there is more than one choice."""
+    if stand_in is None or stand_in.otherwise is None:
+        return {}
+    return {"choices": [{"says": one.says, "select": _plainly(one.select)} for one in stand_in.choices()]}
 
 
 def _figure(paper: PaperSection, here: Here, figure: FigureSection, uses: Uses) -> dict[str, Any]:
@@ -123,10 +133,8 @@ def _listed(ends: Sequence[float | None] | None) -> list[float | None] | None:
 
 def _curve(paper: PaperSection, here: Here, words: Sequence[str], *picked: Picked | None) -> dict[str, Any]:
     """Return a curve's label and the cases that it stands for; `missing` names what nothing here stands for."""
-    select: dict[str, Any] = {}
     benchmark = next((one.benchmark for one in picked if one is not None and one.benchmark), None)
-    if benchmark:
-        select["benchmark"] = benchmark
+    parts: list[dict[str, Any]] = [{"select": {"benchmark": benchmark}}] if benchmark else []
     where = next((one.where for one in picked if one is not None and one.where), ())
     missing = None
     for word in (*where, *words):
@@ -136,11 +144,19 @@ def _curve(paper: PaperSection, here: Here, words: Sequence[str], *picked: Picke
         if found is None:
             missing = missing or word
         else:
-            select |= found
+            parts.append(_part(found, word, here))
     for name, one in here.items():
         if " " in name and set(name.split()) <= {*where, *words}:
-            select |= _plainly(one.select)
-    return {"label": " ".join(words), "select": None if missing else select, "missing": missing}
+            parts.append(_part(_plainly(one.select), name, here))
+    select = {key: value for part in parts for key, value in part["select"].items()}
+    has_choices = missing is None and any("name" in part for part in parts)
+    curve = {"label": " ".join(words), "select": None if missing else select, "missing": missing}
+    return {**curve, "parts": parts} if has_choices else curve
+
+
+def _part(select: dict[str, Any], name: str, here: Here) -> dict[str, Any]:
+    """Return what a name says of cases, with the name itself where it has another choice."""
+    return {"select": select, **({"name": name} if _choices(here.get(name)) else {})}
 
 
 def _selected(paper: PaperSection, here: Here, name: str) -> dict[str, Any] | None:

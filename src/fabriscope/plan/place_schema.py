@@ -20,6 +20,13 @@ class StandInSection(Section):
 
     says: str = Field("", description="what it is, in words, for the report")
     select: Selection = Field(description="attributes of the cases that stand for it, for example `fabric: gige`")
+    otherwise: StandInSection | None = Field(
+        None, description="what stands for it where nothing of that was measured: `says` and `select` again"
+    )
+
+    def choices(self) -> list[StandInSection]:
+        """Return it and what stands in its place, in the order in which they are tried."""
+        return [self, *(self.otherwise.choices() if self.otherwise is not None else ())]
 
 
 class PaperUseSection(Section):

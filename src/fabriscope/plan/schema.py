@@ -11,6 +11,7 @@ from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection, Folder
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToManySection, ManyToOneSection
 from fabriscope.plan.binding import RankBinding
+from fabriscope.plan.imb_schema import ImbOptionsSection
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
 from fabriscope.plan.names import (
     InterfaceName,
@@ -204,6 +205,7 @@ class PlanSection(Section):
         " library by its name; absent: PATH",
     )
     osu_options: OsuOptionsSection = Field(OsuOptionsSection(), description="what they are told; docs/peers.md")
+    imb_options: ImbOptionsSection = Field(ImbOptionsSection(), description="what IMB is told; docs/peers.md")
     benchmarks: dict[str, BenchmarkSection] = Field(
         {}, description="benchmark name to its sweep; wanted unless applications are named", min_length=1
     )

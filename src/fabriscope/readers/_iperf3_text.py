@@ -73,6 +73,7 @@ def fill(draft: Draft) -> None:
             draft.version = version[1]
         elif (protocol := _PROTOCOL.fullmatch(line)) and test:
             test.settings |= {"protocol": protocol[1], "stream_count": int(protocol[2])}
+            test.settings["block_size_bytes"] = int(protocol[3])
         elif test and _REVERSE.fullmatch(line):
             test.settings["reverse"] = 1
         elif head := _HEAD.fullmatch(line):
@@ -135,7 +136,7 @@ def _end(draft: Draft, test: _Test | None) -> None:
         if rows:
             draft.table(name, COLUMNS)
             for parameter, value in test.settings.items():
-                draft.table_parameter(parameter, value)
+                draft.table_parameter(parameter, value, "bytes" if parameter.endswith("_bytes") else "")
         for moved, more in rows:
             first: dict[str, Value] = {"stream": moved.stream, **({"role": moved.role} if moved.role else {})}
             printed = {"seconds": moved.seconds, "bytes": moved.bytes_value, "rate": moved.rate_bytes_per_s}

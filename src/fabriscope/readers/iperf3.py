@@ -105,14 +105,7 @@ def _fill(draft: Draft) -> None:
     if error is not None:
         draft.problem(f"iperf3 says: {error.text()[:LONGEST_COMPLAINT]}", "said")
         return
-    for name, path in _TEXTS.items():
-        part = report.get(*path)
-        draft.parameter(name, part.text() if part else None)
-    for name, host in _hosts(report):
-        draft.parameter(name, host)
-    for name, (unit, path) in _WHOLES.items():
-        part = report.get(*path)
-        draft.parameter(name, part.whole() if part else None, unit)
+    _tell(draft, report)
     # some versions say so nowhere else
     is_both_ways = any("bidir" in name for name in report.at("end").mapping())
     draft.parameter("bidirectional", 1 if is_both_ways else None)
@@ -127,6 +120,20 @@ def _fill(draft: Draft) -> None:
     if not is_both_ways:
         _check_sums(report, total) if is_udp else _check_streams(report, total)
     _check_intervals(report)
+
+
+def _tell(draft: Draft, report: Foreign) -> None:
+    """Tell what the report says of its test."""
+    for name, path in _TEXTS.items():
+        part = report.get(*path)
+        draft.parameter(name, part.text() if part else None)
+    for name, host in _hosts(report):
+        draft.parameter(name, host)
+    for name, (unit, path) in _WHOLES.items():
+        part = report.get(*path)
+        draft.parameter(name, part.whole() if part else None, unit)
+    held_to = report.get(*_OF_TEST, "target_bitrate")
+    draft.parameter("asked_rate_bytes_per_s", (held_to.number(least=0) if held_to else 0) / 8 or None, "bytes_per_s")
 
 
 def _row(draft: Draft, total: Foreign, is_udp: bool) -> None:

@@ -11,7 +11,7 @@ What a client says, with colours in it:
     sockperf: ---> percentile 50.000 =    4.262
 
 Latencies are halves of round trips in microseconds; percentiles are taken over the messages of the valid duration. A
-throughput's "MBps" is 2^20 bytes per second.
+throughput's "MBps" is 2^20 bytes per second, and its note says how long a message was, unless it had 1,472 B.
 """
 
 from __future__ import annotations
@@ -78,6 +78,11 @@ _PATTERNS = {
     for test, fields in FIELDS.items()
 }
 _VERSION = re.compile(r"== version #(\S+)")
+_PEER = re.compile(r"\[ *\d{1,5}\] (?:IP|ADDR) = .{1,120}# (TCP|UDP)\b")
+"""A line for each socket of a client."""
+_NOTE = re.compile(r"NOTE: test was performed, using (average )?msg-size=(\d{1,9})(?:[^,.]{0,30}, [mp]ps=(\d{1,12}))?")
+USUAL_BYTES = 1472
+"""Of a throughput test that has no note: that is the size which the note recommends."""
 _UNITS = {"messages sent in": "sec", "BandWidth is": "MBps", "Summary: Latency is": "usec"}
 _UNIT = re.compile(rf"({'|'.join(_UNITS)})\s*\S+ (\w{{1,20}})")
 """Where a line states the unit of its number."""
@@ -105,6 +110,9 @@ class _Client:
     """By the heads of the columns, and by the names of `_CHECKED`."""
     lines: dict[str, int] = field(default_factory=dict)
     """Where each of them stands."""
+    protocols: tuple[str, ...] = ()
+    """Of its sockets."""
+    note: re.Match[str] | None = None
     quantiles: list[tuple[str, str]] = field(default_factory=list)
     """From the most to the least, as they are printed."""
 
@@ -122,24 +130,28 @@ class _Client:
                     raise ParseError(f"{head} stands twice in the output of one client")
                 self.words[head], self.lines[head] = word, line_number
         self.quantiles += _QUANTILE.findall(line)
+        self.note = _NOTE.search(line) or self.note
 
 
 def _fill(draft: Draft) -> None:
     client: _Client | None = None
+    protocols: tuple[str, ...] = ()
     begun, is_whole = 0, "avg-rtt=" in draft.text
     for line in draft.lines():
         if version := _VERSION.search(line):
             draft.version = version[1]
             if begun:
                 draft.problem(f"the client of line {begun} has no result: another one begins here", "cut")
-            begun = draft.line
+            begun, protocols = draft.line, ()
+        elif peer := _PEER.search(line):
+            protocols = (*protocols, peer[1])
         elif "[SERVER]" in line:
             begun = 0
         for kind, beginning in _BEGINNINGS.items():
             if beginning in line:
                 _end(draft, client)
                 name = ROUND_TRIPS if kind == PING_PONG and is_whole else kind
-                client, begun = _Client(name), 0
+                client, begun, protocols = _Client(name, protocols=protocols), 0, ()
                 draft.table(name, tuple(FIELDS[name].values()))
         if client is not None:
             client.take(line, draft.line)
@@ -176,8 +188,30 @@ def _end(draft: Draft, client: _Client | None) -> None:
         raise ParseError(f"its messages were sent in {printed['duration_s']} s")
     if client.test != THROUGHPUT and _is_under_load(words):
         draft.tables[-1].name = client.test.replace(PING_PONG, UNDER_LOAD)
+    _tell(draft, client)
     draft.row(printed)
     draft.line = line
+
+
+def _tell(draft: Draft, client: _Client) -> None:
+    """Tell what a client says of its sockets and messages; raises ParseError where its rates are those of others."""
+    if client.protocols:
+        draft.table_parameter("protocol", "+".join(dict.fromkeys(client.protocols)))
+    if len(client.protocols) > 1:
+        draft.table_parameter("stream_count", len(client.protocols))
+    if client.test != THROUGHPUT:
+        return
+    words, note = client.words, client.note
+    if note is not None and note[3]:
+        draft.table_parameter("asked_rate_per_s", int(note[3]), "per_s")
+    if note is not None and note[1]:  # their sizes vary
+        return
+    size = int(note[2]) if note is not None else USUAL_BYTES
+    rate = span(words["rate"]) if "rate" in words else span(words["message_count"]) / span(words["duration_s"])
+    if (rate * size).meets(span(words["rate_mib_per_s"]) * (1 << 20), _TOLERANCE):
+        draft.table_parameter("message_size_bytes", size, "bytes")
+    elif note is not None:
+        raise ParseError(f"its messages of {size} B do not come to {words['rate_mib_per_s']} MBps at their rate")
 
 
 def _is_under_load(words: Mapping[str, str]) -> bool:

@@ -22,7 +22,7 @@ from fabriscope.model.lab import SwitchSpec, fault_words
 from fabriscope.model.manifest import Manifest, PlanFacts
 from fabriscope.model.record import Details
 from fabriscope.model.run_data import RunData
-from fabriscope.reports._set_words import set_words
+from fabriscope.reports._set_words import set_words, told_to_suites
 
 MAIN_FACTS = {
     "cpu.model": "CPU",
@@ -205,6 +205,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
         ("Time in launches", f"{running_ns(results.run.journal) / 1e9:.0f} s"),
+        *told_to_suites(manifest.plan),
         *_pools(results.run),
         *_turns(results),
         ("Intervals and verdicts", results.rules.words),
@@ -282,8 +283,7 @@ def _hung_at_its_end(details: Details) -> bool:
 def _mishaps(run: RunData) -> Iterator[tuple[str, str]]:
     """Yield what befell the run while it went on, and which hosts stood in for others."""
     for record in (*run.superseded, *run.journal):
-        for words in record.mishaps:
-            yield f"During launch {record.launch_id}", words
+        yield from ((f"During launch {record.launch_id}", words) for words in record.mishaps)
     hung = [record for record in run.journal if _hung_at_its_end(record.details)]
     if hung:
         which = ", ".join(str(record.launch_id) for record in hung)

@@ -27,6 +27,7 @@ from fabriscope.running.log_labels import (
     fabrics_of,
     labels_of,
     rules_of,
+    said_by,
     unmatched,
 )
 from fabriscope.running.log_values import LogValue, layer_of_table, of_table
@@ -148,14 +149,13 @@ def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
 
 def _launches(document: Document, path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
     """Return a launch for each time that the file has a test of an entry once more."""
-    window = int(labels["window"]) if "window" in labels else None
     more = ", ".join(f"{name} {value}" for name, value in labels.items() if name not in KEYS)
     runs: list[tuple[Entry, dict[tuple[str, str], tuple[Case, LogValue]]]] = []
     unlike: dict[str, str] = {}
     for table in document.tables:
         if not table.rows:
             continue
-        of = of_table(document, table, window, len(labels["hosts"].split("+")) if "hosts" in labels else None)
+        of = of_table(document, table, said_by(labels))
         left_out += [f"{path}: {what}" for what in of.left_out]
         if not of.values and not of.left_out:
             left_out.append(f"{path}, line {table.line}: {table.name} has no number whose unit is a metric's")

@@ -59,8 +59,7 @@ class LaunchRunner:
         """Prepare a launch, of which `standing` sets things; `turn` is its place in a group, or why it is alone."""
         self._errors = errors
         self._turn, self._standing, self._binding, self._dealt = turn, standing, binding, Dealt(NONE)
-        self._plan = plan
-        self._launch = launch
+        self._plan, self._launch = plan, launch
         self._adapter = adapter
         self._site = site
         self._casualties = casualties
@@ -220,6 +219,7 @@ class LaunchRunner:
             mpi_engine=site.mpi_engines.get(entry.mpi or ""),
             npb=site.npb.get(entry.mpi or ""),
             profiler=site.profilers.get(entry.mpi or ""),
+            imb=self._plan.section.imb_options.options(),
             osu=site.osu.get(entry.mpi or ""),
             programs=site.programs,
             token=secrets.token_hex(16),

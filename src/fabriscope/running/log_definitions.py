@@ -10,10 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS
 from fabriscope.model.case import SocketOptions
-from fabriscope.readers.base import Document, Table
+from fabriscope.readers.base import Document, Row, Table, Value
+from fabriscope.running.log_labels import Said
 
 _TWO, _PAIRS, _GROUPS, _ALL = "two", "pairs", "groups", "all"
 _TIME, _RATE = "latency_ns", "bandwidth_bytes_per_s"
+_SENT, _STREAM = "sent_bandwidth_bytes_per_s", "stream_bandwidth_bytes_per_s"
 _MULTI_PAIR = "multi_pair_latency_ns_separate_mean"
 _NAGLE = SocketOptions(tcp_nodelay=False)
 
@@ -35,6 +37,12 @@ class Ours:
     is_share: bool = False
     """Its size is one rank's share of the vector, where ours is the vector."""
     socket: SocketOptions = field(default_factory=SocketOptions)
+    of_sender: Mapping[str, str] = field(default_factory=dict)
+    """The same as `metrics`, of rows that the sender reported."""
+
+    def metrics_of(self, row: Row) -> Mapping[str, str]:
+        """Return the metrics of a row's columns, by the end that reported it where there are two."""
+        return self.of_sender if row.values.get("reported_by") == "sender" else self.metrics
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,8 @@ class Definition:
     why_not: str = ""
     """Why a table that could be ours keeps its program's own ids; empty where nobody would expect another."""
     size_factor: int = 1
+    size_bytes: int | None = None
+    """Of its messages, where no row says it."""
     parameters: tuple[tuple[str, str], ...] = ()
     """What our benchmark would be told."""
 
@@ -186,20 +196,27 @@ _KNOWN: Mapping[str, Mapping[str, Ours]] = {
         "tcp_bw": Ours("bandwidth", {_RATE: "stream_bandwidth_bytes_per_s"}, socket=_NAGLE),
     },
 }
-_NEVER = {
-    ("iperf3", "total"): "the log does not say whether Nagle's algorithm was on",
-    ("iperf3", "TCP stream"): "the log does not say whether Nagle's algorithm was on",
-    ("sockperf", "ping-pong"): "the log does not say how long a message was",
-    ("sockperf", "throughput"): "the log does not say how long a message was",
+_OF_SOCKETS: Mapping[tuple[str, str], Ours] = {
+    ("iperf3", "TCP stream"): Ours("bandwidth", {_RATE: _STREAM}),
+    ("iperf3", "total"): Ours("bandwidth", {_RATE: _STREAM}, of_sender={_RATE: _SENT}),
+    ("sockperf", "ping-pong"): Ours("ping_pong", {_TIME: "latency_ns", "latency_ns_mean": "latency_ns_mean"}),
+    ("sockperf", "throughput"): Ours("bandwidth", {_SENT: _SENT}),
+}
+_UNSAID = {
+    "size": "the log does not say how long a message was: the label `size` does",
+    "nagle": "the log does not say whether Nagle's algorithm was on: the label `nagle` does",
 }
 
 
-def definition_of(document: Document, table: Table, window: int | None, host_count: int | None) -> Definition:
-    """Return what a table's numbers are; `window` and the hosts of ranks are what a user says of them."""
-    known = _KNOWN.get(document.program, {}).get(table.name)
-    if known is None:
-        return Definition(why_not=_NEVER.get((document.program, table.name), ""))
+def definition_of(document: Document, table: Table, beside: Said) -> Definition:
+    """Return what a table's numbers are; `beside` is what a user says of them."""
     stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
+    known = _KNOWN.get(document.program, {}).get(table.name)
+    if (of_sockets := _OF_SOCKETS.get((document.program, table.name))) is not None:
+        return _of_sockets(of_sockets, document.program, table, stated, beside)
+    if known is None:
+        return Definition()
+    window, host_count = beside.window, beside.host_count
     window = window if stated.get("window_size") is None else 1
     is_in_rows = any(column.name == "window_size" for column in table.columns)
     if known.has_window and window is None and not is_in_rows:
@@ -216,6 +233,37 @@ def definition_of(document: Document, table: Table, window: int | None, host_cou
         return _timed(known, stated)
     has_pairs = known.ranks in (_PAIRS, _GROUPS) and (host_count or 2) > 2
     return Definition(known, parameters=(("pairing", "half"),) if has_pairs else ())
+
+
+def _of_sockets(ours: Ours, program: str, table: Table, stated: Mapping[str, Value], beside: Said) -> Definition:
+    """Return what a stream, or a ping-pong, of one TCP connection is, where all that it rests on is known."""
+    said = stated.get("block_size_bytes", stated.get("message_size_bytes"))
+    size = beside.size_bytes if said is None else int(said)
+    if why := _sockets_unlike(program, table, stated):
+        return Definition(why_not=why)
+    if beside.size_bytes not in (None, size):
+        return Definition(why_not=f"the label `size` says {beside.size_bytes} B, and the log {size} B")
+    if unsaid := [_UNSAID[name] for name, what in (("size", size), ("nagle", beside.has_nagle)) if what is None]:
+        return Definition(why_not="; ".join(unsaid))
+    buffers = int(stated.get("asked_buffer_bytes") or 0) or None
+    socket = SocketOptions(buffers, buffers, tcp_nodelay=not beside.has_nagle)
+    return Definition(replace(ours, socket=socket), size_bytes=size)
+
+
+def _sockets_unlike(program: str, table: Table, stated: Mapping[str, Value]) -> str:
+    """Return why what a table is of is no single stream from the first host to the second; nothing where it is."""
+    protocol = stated.get("protocol", "TCP" if program == "iperf3" else "")
+    if protocol != "TCP":
+        return f"it went over {protocol}, and ours over TCP" if protocol else "the log does not say that it was TCP"
+    if (count := stated.get("stream_count", 1)) != 1:
+        return f"{count} connections were used at once, and ours is one"
+    if stated.get("reverse") or stated.get("bidirectional") or any("role" in row.values for row in table.rows):
+        return "the client received, or both ends sent (-R, --bidir), and in ours the client sends"
+    if any(name.startswith("asked_rate") for name in stated):
+        return "it was held to a rate"
+    has_ends = any(column.name == "reported_by" for column in table.columns)
+    is_unsaid = has_ends and not all("reported_by" in row.values for row in table.rows)
+    return "the log does not say which end counted" if is_unsaid else ""
 
 
 def _ranks_unlike(known: Ours, stated: Mapping[str, object], host_count: int | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
@@ -21,12 +22,37 @@ OF_THE_WIRE: Mapping[str, Callable[[str], int]] = {
     "rate": parse_rate_bits_per_s, "delay": parse_duration_ns, "mtu": parse_size_bytes,
 }  # fmt: skip
 """Labels that say what a fabric's wire allows, in one direction."""
-KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window", *OF_THE_WIRE)
+KEYS = ("fabric", "layer", "mpi", "placement", "hosts", "window", "size", "nagle", *OF_THE_WIRE)
 """Labels that have a meaning; any other one tells curves apart."""
 UNSTATED = "unstated"
 MOST_LABEL_BYTES = 1 << 20
 _FIX = "write `'roce/*.log': {fabric: roce, mpi: openmpi}`"
 Labels = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Said:
+    """What labels say of a log's tests; None where they do not."""
+
+    window: int | None = None
+    """Messages in flight."""
+    host_count: int | None = None
+    """How many hosts of ranks are named."""
+    size_bytes: int | None = None
+    """Of a message."""
+    has_nagle: bool | None = None
+    """Whether Nagle's algorithm was on."""
+
+
+def said_by(labels: Labels) -> Said:
+    """Return what labels that were checked say of a log's tests."""
+    size, nagle = labels.get("size"), labels.get("nagle")
+    return Said(
+        int(labels["window"]) if "window" in labels else None,
+        len(labels["hosts"].split("+")) if "hosts" in labels else None,
+        None if size is None else parse_size_bytes(size),
+        None if nagle is None else nagle == "on",
+    )
 
 
 def parse_labels(text: str) -> dict[str, str]:
@@ -95,15 +121,17 @@ def labels_of(path: Path, root: Path, rules: Mapping[str, Labels]) -> dict[str, 
 
 def check(labels: Labels, where: str) -> None:
     """Raise PlanError for labels that have a meaning and cannot have this one."""
-    for key, parse in OF_THE_WIRE.items():
+    for key, parse in (*OF_THE_WIRE.items(), ("size", parse_size_bytes)):
         try:
             if key in labels and parse(labels[key]) < 1:
-                raise ValueError(f"{shown(labels[key])} is no {key} of a wire")
+                raise ValueError(f"{shown(labels[key])} is no {key} of a {'message' if key == 'size' else 'wire'}")
         except ValueError as error:
             raise PlanError(f"the label {key}: {error}", where=where) from error
     window = labels.get("window", "1")
     if not is_digits(window) or not 1 <= int(window) < 1 << 31:
         raise PlanError(f"the window should be a number of messages and is {shown(window)}", where=where)
+    if labels.get("nagle", "on") not in ("on", "off"):
+        raise PlanError(f"nagle should be on or off and is {shown(labels['nagle'])}", where=where)
     if labels.get("placement", "inter") not in ("inter", "intra"):
         raise PlanError(f"the placement should be inter or intra and is {shown(labels['placement'])}", where=where)
     if not all(host.strip() for host in labels.get("hosts", "one").split("+")):

@@ -14,6 +14,7 @@ from fabriscope.readers.base import Column, Document, Row, Table, Value
 from fabriscope.readers.osu import RIGHT
 from fabriscope.readers.traps import TableTraps
 from fabriscope.running.log_definitions import Ours, definition_of
+from fabriscope.running.log_labels import Said
 
 _LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
@@ -43,10 +44,11 @@ _WORD = re.compile(r"[^a-z0-9]+")
 
 
 def layer_of_table(document: Document, table: Table) -> str:
-    """Return the layer that a table's numbers are of: its program's, UDP where it says so, or else the program."""
+    """Return the layer of a table: its program's, TCP or UDP where a log says which, or else the program."""
     stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
     layer = _LAYERS.get(document.program, document.program)
-    return "udp" if layer == "tcp" and stated.get("protocol") == "UDP" else layer
+    protocol = str(stated.get("protocol", "")).lower()
+    return protocol if layer in ("tcp", "sockperf") and protocol in ("tcp", "udp") else layer
 
 
 @dataclass(frozen=True)
@@ -77,17 +79,18 @@ class LogTable:
     parameters: tuple[tuple[str, str], ...] = ()
 
 
-def of_table(document: Document, table: Table, window: int | None, host_count: int | None = None) -> LogTable:
-    """Return what a table says in our quantities; `window` and the hosts of ranks are what the user says of the log."""
+def of_table(document: Document, table: Table, beside: Said) -> LogTable:
+    """Return what a table says in our quantities; `beside` is what the user says of the log."""
     stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
-    kept_as = definition_of(document, table, window, host_count)
-    ours, said = kept_as.ours, stated.get("window_size")
+    kept_as = definition_of(document, table, beside)
+    ours, said, window = kept_as.ours, stated.get("window_size"), beside.window
     traps = TableTraps(document, table, window)
     if isinstance(said, int | float) and said >= 1:
         window = int(said)
     elif ours is None or not ours.has_window:
         window = None
     of_table = _series(document, table, ours)
+    known = ("reported_by",) if ours is not None else ()  # whose metric tells the ends apart
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -95,9 +98,9 @@ def of_table(document: Document, table: Table, window: int | None, host_count: i
         if wrong := _wrong(row):
             left_out[f"{table.name}: the result in line {row.line} is not right: {wrong}"] = None
             continue
-        words = [_told(name, row.values[name]) for name in _TELLING_COLUMNS if name in row.values]
+        words = [_told(name, row.values[name]) for name in _TELLING_COLUMNS if name in row.values and name not in known]
         series = ", ".join(part for part in (of_table, *words) if part)
-        size = int(row.number(_SIZE)) if _SIZE in row.values else int(stated.get(_SIZE) or 0)
+        size = int(row.number(_SIZE)) if _SIZE in row.values else int(kept_as.size_bytes or stated.get(_SIZE) or 0)
         size *= kept_as.size_factor
         own = int(row.number("window_size")) if "window_size" in row.values else window
         for benchmark, metric_id, column in _of_row(document.program, table, row, ours):
@@ -151,8 +154,8 @@ def _of_row(program: str, table: Table, row: Row, ours: Ours | None) -> Iterator
         if ours is None:
             if metric_id := _foreign_metric(program, table, column.name):
                 yield _slug(f"{program} {table.name}"), metric_id, column
-        elif column.name in ours.metrics:
-            yield ours.benchmark, ours.metrics[column.name], column
+        elif column.name in (metrics := ours.metrics_of(row)):
+            yield ours.benchmark, metrics[column.name], column
 
 
 def _foreign_metric(program: str, table: Table, column: str) -> str:

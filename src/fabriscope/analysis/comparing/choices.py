@@ -200,7 +200,8 @@ def _settings(run: RunData, values: pl.DataFrame) -> dict[tuple[Key, int], str]:
     found = {}
     for *curve, metric_id, size, window, socket, case_id in values.select(columns).unique().iter_rows():
         told = (f"{name} {value}" for name, value in parameters[case_id].items() if name not in TOLD_BY_METRIC)
-        is_stream = metric_of(metric_id).quantity.completion is Completion.NEVER
+        quantity = metric_of(metric_id).quantity
+        is_stream = quantity.completion is Completion.NEVER or quantity.what == "sent_bandwidth"
         parts = ["" if is_stream else f"window {window}", socket, *told]
         found[Key(Curve(*curve), metric_id), size] = ", ".join(part for part in parts if part)
     return found

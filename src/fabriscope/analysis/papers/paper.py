@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from fabriscope.analysis.papers.claims import Finding, judge
 from fabriscope.analysis.papers.selections import Curve, Pool, State
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.values.stopping import rules_of
-from fabriscope.model.paper import Column, Draw, FigureFacts, PaperCell, PaperFacts, TableFacts
+from fabriscope.model.paper import Choice, Column, Draw, FigureFacts, Name, PaperCell, PaperFacts, TableFacts
 from fabriscope.model.run_data import RunData
 
 
@@ -56,6 +57,15 @@ class PaperTable:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """What stands for one of the paper's names here."""
+
+    name: Name
+    says: str
+    """In words: of several choices which was taken, and why; empty where the plan says nothing."""
+
+
+@dataclass(frozen=True)
 class Paper:
     """What came of a paper."""
 
@@ -65,6 +75,8 @@ class Paper:
     tables: tuple[PaperTable, ...]
     findings: tuple[Finding, ...]
     """Of claims that belong to no figure."""
+    standing: tuple[Standing, ...] = ()
+    """What stands for each of its names."""
 
     def all_findings(self) -> Iterator[tuple[str, Finding]]:
         """Yield every finding with the figure that it belongs to, in the paper's order."""
@@ -91,12 +103,41 @@ def paper_of(run: RunData, values: pl.DataFrame, states: Mapping[str, State]) ->
     if not about:
         return None
     pool = Pool(values, run.manifest.cases, run.manifest.fabrics, rules_of(run).method, states)
+    standing = tuple(_standing(one, pool, run) for one in about.names)
     return Paper(
         about,
         tuple(_figure(one, pool) for one in about.figures),
         tuple(_table(one, pool) for one in about.tables),
         tuple(judge(claim, pool) for claim in about.claims),
+        standing,
     )
+
+
+def _standing(name: Name, pool: Pool, run: RunData) -> Standing:
+    """Return what stands for a name: of several choices the first of which anything was measured, for all figures."""
+    if not name.choices:
+        return Standing(name, name.here)
+    place = next((place for place, one in enumerate(name.choices) if pool.has_value(one.select)), None)
+    passed = "; ".join(f"{one.says}: {_why_nothing(one, pool, run)}" for one in name.choices[:place])
+    if place is None:
+        return Standing(name, f"{name.here} (nothing was measured of any choice: {passed})")
+    chosen = name.choices[place]
+    if place == 0:
+        return Standing(name, f"{chosen.says} (the first choice, of which there are values)")
+    pool.taken[name.name] = chosen.select
+    return Standing(name, f"{chosen.says} (taken as nothing was measured of what comes before it: {passed})")
+
+
+def _why_nothing(choice: Choice, pool: Pool, run: RunData) -> str:
+    """Return why a choice has no value: what most of its cases failed of."""
+    cases = set(pool.of(choice.select))
+    if not cases:
+        return "no case of the plan"
+    results = [of for record in run.journal for case_id, of in record.results.items() if case_id in cases]
+    reasons = Counter(of.reason for of in results if of.status != "ok" and of.reason)
+    if reasons:
+        return reasons.most_common(1)[0][0]
+    return "none of its numbers can be used" if results else "no launch of it has ended"
 
 
 def _figure(one: FigureFacts, pool: Pool) -> PaperFigure:

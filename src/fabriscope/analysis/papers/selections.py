@@ -99,14 +99,31 @@ class Pool:
         for case_id, metric_id, block, value in merged.iter_rows():
             self._values.setdefault((case_id, metric_id), {})[block] = value
         self._line_rates = {name: fabric.line_rate_bits_per_s for name, fabric in fabrics.items()}
+        self.taken: dict[str, Select] = {}
+        """Names of the paper for which another choice than their first stands, to it."""
+
+    def of(self, select: Select) -> list[str]:
+        """Return the cases, by their ids, that a selection names by itself, whatever else they are."""
+        wanted = {name: value for name, value in select.items() if name != METRIC}
+        return [
+            case_id
+            for case_id, one in self._cases.items()
+            if all(_same(one.named.get(name, DEFAULTS.get(name)), value) for name, value in wanted.items())
+        ]
+
+    def has_value(self, select: Select) -> bool:
+        """Return whether anything of a selection was measured."""
+        metric_id, ids = select.get(METRIC), set(self.of(select))
+        return any(case_id in ids and metric_id in (None, metric) for case_id, metric in self._values)
 
     def pick(self, meant: Meant, how: Picked) -> Curve:
         """Return the curve that is meant, as `how` says: metric and axis."""
-        if meant.select is None:
+        selected = meant.selected(self.taken)
+        if selected is None:
             return Curve(problem=f"nothing here stands for {meant.missing or meant.label}")
         at, sizes = (Range(*ends) if ends else EVERYTHING for ends in (how.at, how.sizes))
-        select = {name: value for name, value in meant.select.items() if name != METRIC}
-        metric_id = str(meant.select.get(METRIC, how.metric))
+        select = {name: value for name, value in selected.items() if name != METRIC}
+        metric_id = str(selected.get(METRIC, how.metric))
         return self.curve(select, metric_id, how.along or SIZE, at, sizes, how.take)
 
     def curve(

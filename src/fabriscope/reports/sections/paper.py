@@ -107,9 +107,9 @@ def _judged(finding: Finding) -> tuple[Styled, str]:
 def _names(paper: papers.Paper) -> list[tuple[str, str, str]]:
     """Return name, what it is in the paper, what stands for it; names whose meaning is the same everywhere are not."""
     return [
-        (one.name, one.means or "these names together", one.here or "nothing")
-        for one in paper.about.names
-        if one.here or not one.stands
+        (one.name.name, one.name.means or "these names together", one.says or "nothing")
+        for one in paper.standing
+        if one.says or not one.name.stands
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
@@ -20,6 +21,12 @@ _NOTE = (
     "definitions do not explain the difference: what is left is the programs’ own (their system calls, buffers, "
     "wake-ups)."
 )
+_NOTHING_OF_OURS = (
+    "What was printed stands side by side: our engine measured nothing here by these definitions, so that nothing is "
+    "brought to one, and a difference may be one of definitions (a median against a mean, a stream against windows). A "
+    "plan that names `instruments: [engine, ...]` measures ours on the same link."
+)
+_OF_LOGS = " Logs stand together by their labels: that they are of one link is what these say, and nobody else."
 
 
 def _build(results: Results) -> list[Section]:
@@ -34,8 +41,16 @@ def _build(results: Results) -> list[Section]:
     if traps := sentences(_traps(results)):
         told = Bullets([f"Known trap {sentence}." for sentence in traps])
         blocks, brief = [*blocks, told], [*brief, told]
-    note = Paragraph(_NOTE, is_note=True)
-    return [Section("reconcile", "Programs by one definition", [*blocks, note], "By one definition", [*brief, note])]
+    has_ours = any(_has_ours(sizes) for sizes in links)
+    of_logs = _OF_LOGS if results.run.manifest.plan.imported is not None else ""
+    note = Paragraph(f"{_NOTE if has_ours else _NOTHING_OF_OURS}{of_logs}", is_note=True)
+    title, short = ("Programs by one definition", "By one definition") if has_ours else ("Programs side by side",) * 2
+    return [Section("reconcile", title, [*blocks, note], short, [*brief, note])]
+
+
+def _has_ours(sizes: Sequence[Reconciled]) -> bool:
+    """Return whether anything of ours stands beside what was printed."""
+    return any(said.ours is not None for one in sizes for said in one.statements)
 
 
 def _traps(results: Results) -> list[KnownTrap]:
@@ -70,7 +85,7 @@ def _where(one: Reconciled) -> str:
 
 def _table(sizes: list[Reconciled]) -> Table:
     told = [(one.message_size_bytes, said) for one in sizes for said in one.statements]
-    has_ours = any(said.ours is not None for _, said in told)
+    has_ours = _has_ours(sizes)
     numbers = ("size", "printed", *(("ours, alike", "printed over ours") if has_ours else ()))
     size, *rest = (Column(name, "number") for name in numbers)
     columns = [size, Column("program", "name"), *rest, *([Column("how ours was taken")] if has_ours else [])]
@@ -102,8 +117,9 @@ def _excess(said: Statement) -> Cell:
 
 def _short(sizes: list[Reconciled]) -> Table:
     """Return what fits into a terminal."""
-    columns = [Column("size", "number"), Column("program"), Column("printed", "number"), Column("over ours", "number")]
-    rows: list[Row] = [
+    numbers = ("printed", *(("over ours",) if _has_ours(sizes) else ()))
+    columns = [Column("size", "number"), Column("program"), *(Column(name, "number") for name in numbers)]
+    rows: list[list[str | Cell]] = [
         [
             size_text(one.message_size_bytes),
             f"{said.instrument}, {metric_of(said.metric_id).title.lower()}",
@@ -113,7 +129,7 @@ def _short(sizes: list[Reconciled]) -> Table:
         for one in sizes
         for said in one.statements
     ]
-    return Table(columns, rows)
+    return Table(columns, [row[: len(columns)] for row in rows])
 
 
 SECTION = Sections("reconcile", 55, _build)
