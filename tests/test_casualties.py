@@ -18,6 +18,7 @@ from fabriscope.model.errors import HostError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Host
 from fabriscope.model.measurement import CaseResult, Launch, ParsedLaunch
+from fabriscope.plan.imb_schema import ImbOptionsSection
 from fabriscope.progress import JsonProgress, QuietProgress, Unheard
 from fabriscope.running.casualties import Casualties
 from fabriscope.running.launch_runner import LaunchRunner
@@ -105,7 +106,7 @@ class Hanging:
 
 def record_of(place: RealSite, hung: Mapping[str, int], hosts: tuple[str, ...] = ("a", "a")) -> dict[str, Any]:
     plan = plans.Plan.__new__(plans.Plan)
-    section = type("Section", (), {"case_timeout": 0, "counters": False})()
+    section = type("Section", (), {"case_timeout": 0, "counters": False, "imb_options": ImbOptionsSection()})()
     object.__setattr__(plan, "section", section)
     casualties, standing = Casualties(place), Standing(place)
     runner = LaunchRunner(plan, launch(*hosts), Hanging(), place, casualties, hung, threading.Event(), standing)
