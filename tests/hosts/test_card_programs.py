@@ -213,16 +213,17 @@ def test_how_cards_reach_gpus(loaded: bool, told: str) -> None:
     assert values("rdma", Reading(files))["rdma.gpu_peers"] == told
 
 
-SERVICES = "ps -C irqbalance,lldpad,dcbd -o comm="
+SERVICES = "systemctl is-active irqbalance lldpad dcbd"
 
 
 @pytest.mark.parametrize(
     ("output", "told"),
     [
-        (Output(0, "lldpad\nirqbalance\n", ""), "irqbalance lldpad"),
-        (Output(1, "", ""), "none"),
-        (Output(2, "", "ps: unrecognized option\n"), None),
-        (Output(1, "", "error: /proc must be mounted\n"), None),
+        (Output(0, "active\nactive\ninactive\n", ""), "irqbalance lldpad"),
+        (Output(3, "inactive\nfailed\nunknown\n", ""), "none"),
+        (Output(3, "inactive\ninactive\n", ""), None),
+        (Output(1, "", "System has not been booted with systemd as init system\n"), None),
+        (Output(3, "inactive\nactiv\ninactive\n", ""), None),
     ],
 )
 def test_services(output: Output, told: str | None) -> None:

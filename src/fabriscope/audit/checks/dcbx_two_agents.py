@@ -13,7 +13,7 @@ def _judge(place: Place) -> Wrong | None:
     if not agents:
         return None
     seen = [place.witness("link.{0}.firmware_lldp", "ethtool --show-priv-flags {0}"),
-            place.witness("software.services", "ps -C lldpad,dcbd")]  # fmt: skip
+            place.witness("software.services", "systemctl is-active lldpad dcbd")]  # fmt: skip
     what = f"the card's firmware speaks LLDP, and so does {' and '.join(agents)}"
     flag = "disable-fw-lldp on" if place.get("interface.{0}.driver") == "i40e" else "fw-lldp-agent off"
     return Wrong(what, f"ethtool --set-priv-flags {{0}} {flag}", seen)

@@ -14,7 +14,7 @@ def _judge(place: Place) -> Wrong | None:
     count = place.number("interrupt.{0}.count")
     if count < 4 or place.number("interface.{0}.speed_bits_per_s") < _FAST_BITS_PER_S:
         return None
-    seen = [place.witness("software.services", "ps -C irqbalance"),
+    seen = [place.witness("software.services", "systemctl is-active irqbalance"),
             place.witness("interrupt.{0}.count", "grep {0} /proc/interrupts")]  # fmt: skip
     what = f"irqbalance runs, which moves the card's {count:.0f} interrupts"
     return Wrong(what, "systemctl stop irqbalance; after the runs systemctl start irqbalance", seen)

@@ -19,7 +19,9 @@ _VERSIONS = {
 }
 """Fact to the program that tells it, and where in its text."""
 
-_SERVICES = "ps -C irqbalance,lldpad,dcbd -o comm="
+_SERVICES = ("irqbalance", "lldpad", "dcbd")
+_SYSTEMCTL = f"systemctl is-active {' '.join(_SERVICES)}"
+_STATES = ("active", "inactive", "failed", "unknown", "activating", "deactivating", "reloading", "maintenance")
 
 
 def _facts(reading: Reading) -> list[Fact]:
@@ -27,13 +29,13 @@ def _facts(reading: Reading) -> list[Fact]:
 
 
 def _services(reading: Reading) -> Fact:
-    """Return which programs run that set by themselves what others have set; ps ends with 1 where none does."""
-    text, problem = reading.output(_SERVICES)
-    output = reading.outputs.get(_SERVICES)
-    if problem and not (output and output.exit_status == 1 and not output.stderr.strip()):
-        return Fact("software.services", None, problem)
-    names = {line.strip() for line in text.splitlines() if line.strip()}
-    return Fact("software.services", " ".join(sorted(names)) or "none")
+    """Return which services run that set by themselves what others have set; systemctl ends with 3 where none does."""
+    name, output = "software.services", reading.outputs.get(_SYSTEMCTL)
+    states = output.stdout.split() if output else []
+    if len(states) != len(_SERVICES) or not all(one in _STATES for one in states):
+        return Fact(name, None, reading.output(_SYSTEMCTL)[1] or "systemctl tells no states")
+    active = [one for one, state in zip(_SERVICES, states, strict=True) if state == "active"]
+    return Fact(name, " ".join(active) or "none")
 
 
 def _fact(reading: Reading, name: str, command: str, pattern: str) -> Fact:
@@ -47,5 +49,5 @@ def _fact(reading: Reading, name: str, command: str, pattern: str) -> Fact:
 FACTS = Group(
     "software",
     _facts,
-    commands=tuple(tuple(command.split()) for command in (*(one for one, _ in _VERSIONS.values()), _SERVICES)),
+    commands=tuple(tuple(command.split()) for command in (*(one for one, _ in _VERSIONS.values()), _SYSTEMCTL)),
 )
