@@ -66,6 +66,12 @@ def standing(found: Results) -> dict[str, str]:
     return {str(name): str(here) for name, _, here in tables[1].rows}
 
 
+def used(found: Results) -> str:
+    """Return which programs the set-up names."""
+    (section,) = [section for section in sections_of(found) if section.anchor == "paper"]
+    return next(str(ours) for name, _, ours in list(tables_in(section.blocks))[2].rows if name == "instrument")
+
+
 def verdict(found: Results) -> tuple[str, str]:
     assert found.paper is not None
     (finding,) = [finding for _, finding in found.paper.all_findings()]
@@ -88,6 +94,7 @@ def test_another_choice_stands_in_all_figures_where_the_first_has_no_value_and_s
     said, why = verdict(found)
     assert said == "does not hold"
     assert why.startswith("40.0 µs against 20.0 µs")
+    assert "osu" not in used(found)
     (figure,) = paper_figures(found)
     assert {row.instrument for row in figure.rows} == {"imb", "engine"}
 

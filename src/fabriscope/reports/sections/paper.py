@@ -126,7 +126,8 @@ def _our_setup(run: RunData) -> dict[str, str]:
     in_lab = ", made by the lab out of one machine" if manifest.lab else ""
     facts = list(hosts.values())
     stacks = {f"{_library(stack.kind)} {stack.version}" for stack in manifest.mpi.values()}
-    instruments = {entry.instrument for entry in manifest.entries.values()}
+    measured = {record.entry_id for record in run.journal if record.ok_count}
+    instruments = {entry.instrument for name, entry in manifest.entries.items() if name in measured}
     instruments_text = ", ".join(sorted(instruments)).replace("engine", "fabriscope's own engine")
     blocks = {line.block for line in manifest.schedule}
     ours = {
