@@ -14,7 +14,7 @@ from typing import NoReturn
 import click
 
 from fabriscope import __version__, bug_log
-from fabriscope.cli import _streams, _usage
+from fabriscope.cli import _loudness, _streams, _usage
 from fabriscope.model import endings, surroundings
 from fabriscope.model.errors import FabriscopeError, StoreError
 from fabriscope.registry import discover
@@ -34,6 +34,7 @@ class Commands(_usage.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run a command, or its help, where the process has what our libraries need."""
         surroundings.check()
+        _loudness.begin()
         return super().invoke(ctx)
 
     def resolve_command(
@@ -55,7 +56,8 @@ class Commands(_usage.Group):
     def _plugins(self, ctx: click.Context) -> dict[str, click.Command]:
         """Return the commands by name, discovered once an invocation: the entry points alone take milliseconds."""
         if _PLUGINS not in ctx.meta:
-            ctx.meta[_PLUGINS] = discover("cli", "COMMAND").plugins
+            found = discover("cli", "COMMAND").plugins
+            ctx.meta[_PLUGINS] = {name: _loudness.give(command) for name, command in found.items()}
         plugins: dict[str, click.Command] = ctx.meta[_PLUGINS]
         return plugins
 

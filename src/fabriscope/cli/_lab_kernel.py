@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _loudness, _usage
 
 
 @click.group(cls=_usage.Group, name="kernel")
@@ -35,7 +35,7 @@ def build(source: Path | None, jobs: int | None) -> None:
     started = time.monotonic()
 
     def notice(text: str) -> None:
-        click.echo(f"[{time.monotonic() - started:5.0f} s] {text}", err=True)
+        _loudness.remark(f"[{time.monotonic() - started:5.0f} s] {text}")
 
     built = guest_kernel.build(source, jobs or len(os.sched_getaffinity(0)), notice)
     click.echo(f"{built.path}  Linux {built.version}, from {built.source}")

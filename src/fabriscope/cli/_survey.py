@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _loudness, _usage
 
 if TYPE_CHECKING:
     from fabriscope.model.device import Device
@@ -49,11 +49,9 @@ def asked(plan: Path | None, hosts: str | None, lab: str | None, ssh_words: str 
         raise click.UsageError("give PLAN, or --hosts or --lab")
     if lab is not None and ssh_words is not None:
         raise click.UsageError("hosts of a lab need no --ssh")
-    from rich.console import Console
-
     from fabriscope.running.survey import survey
 
-    with Console(stderr=True).status("asking hosts") as status:
+    with _loudness.status("asking hosts") as status:
         return survey(plan=plan, hosts=hosts, lab=lab, ssh_words=ssh_words, notice=status.update)
 
 

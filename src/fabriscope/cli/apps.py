@@ -6,7 +6,7 @@ import json
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _loudness, _usage
 
 
 @click.group(cls=_usage.Group, name="apps")
@@ -53,15 +53,13 @@ def add(names: tuple[str, ...]) -> None:
     \b
     Example:  fabriscope apps add hadoop hbase
     """
-    from rich.console import Console
-
     from fabriscope.hosts import java_apps
 
     for name in names:
         if name not in java_apps.known():
             raise click.UsageError(f"there is no application {name!r} to add; choose {', '.join(java_apps.known())}")
     for name in names:
-        with Console(stderr=True).status(f"fetching {name} (about 100 MB)"):
+        with _loudness.status(f"fetching {name} (about 100 MB)"):
             app = java_apps.add(name)
         click.echo(f"{app.name} {app.version}: {app.size_bytes / 1e6:.0f} MB in {app.folder}")
 

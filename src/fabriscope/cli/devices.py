@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _loudness, _usage
 
 if TYPE_CHECKING:
     from fabriscope.devices.system import System
@@ -65,7 +65,7 @@ def _ask(names: str, system: System, login: Login, folder: Path) -> None:
 
     listed = unfolded(names, fix="name switches as in leaf[1-4],spine1")
     _refuse_saved(folder, listed)
-    found = device_asking.asked(listed, system, login, lambda name: click.echo(f"asked {name}", err=True))
+    found = device_asking.asked(listed, system, login, lambda name: _loudness.remark(f"asked {name}"))
     device_asking.save(folder, found)
     _tell(folder, found)
 

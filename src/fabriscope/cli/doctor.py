@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from fabriscope.cli import _loudness
 from fabriscope.model.errors import printable
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ def COMMAND(as_json: bool, wanted: tuple[str, ...], no_mpi: bool) -> None:  # no
     modules and Spack are named, and tried where --mpi asks for them. The exit code is 0 if plans can be measured on a
     lab, whatever else is missing, and 1 if not.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True, quiet=as_json)
-    with console.status("looking around") as status:
+    with _loudness.status("looking around", is_shown=not as_json) as status:
         checks = []
         for check in _checks(status.update, wanted, may_compile=not no_mpi):
             checks.append(check)

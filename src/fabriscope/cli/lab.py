@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 import click
 
-from fabriscope.cli import _lab_break, _lab_queues, _streams, _usage
+from fabriscope.cli import _lab_break, _lab_queues, _loudness, _streams, _usage
 from fabriscope.cli._lab_kernel import kernel
 from fabriscope.cli._lab_status import described, show
 from fabriscope.cli._lab_words import fabrics_of, fault_values, numbers_of, shares_of
@@ -237,14 +237,12 @@ def selftest(fabrics: tuple[str, ...], as_json: bool) -> None:
     The exit code is 0 if every number is what was asked for, 1 if not, and 10 if it cannot be decided because the
     machine was busy. Takes half a minute on an idle machine.
     """
-    from rich.console import Console
-
     from fabriscope.cli import _selftest_table
     from fabriscope.lab.selftest import selftest as measure
 
     with _usage.checked():
         wired = fabrics_of(fabrics or tuple(TESTED_FABRICS.split()))
-    with Console(stderr=True, quiet=as_json).status("building a lab") as status:
+    with _loudness.status("building a lab", is_shown=not as_json) as status:
         result = measure(wired, status.update)
     if as_json:
         click.echo(json.dumps(_selftest_table.as_json(result), indent=1))

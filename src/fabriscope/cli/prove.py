@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _loudness, _usage
 from fabriscope.model.errors import printable
 
 if TYPE_CHECKING:
@@ -153,9 +153,7 @@ def _noticing() -> Iterator[Callable[[str], None]]:
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    from rich.console import Console  # a twentieth of a second
-
-    status = Console(stderr=True).status("")
+    status = _loudness.status("")
     with status:
         yield lambda what: status.update(what) if what else status.stop()
 
@@ -192,7 +190,7 @@ def _write(observed: Observed, proof: Proof, options: dict[str, Any]) -> None:
 
     if options["output"] is not None:
         page = prove.keep(observed, proof, options["output"])
-        click.echo(f"kept in {options['output']}; the page is {page}", err=True)
+        _loudness.remark(f"kept in {options['output']}; the page is {page}")
     if options["json_path"] == "-":
         click.echo(prove.json_text(observed, proof), nl=False)
     elif options["json_path"] is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _streams, _usage
+from fabriscope.cli import _loudness, _streams, _usage
 
 if TYPE_CHECKING:
     from fabriscope.cli._submission import Record
@@ -194,7 +194,7 @@ def _wait(submission: Submission, record: Record) -> None:
     try:
         status = _submission.wait(Path(record.run), submission, _streams.say)
     except KeyboardInterrupt:
-        click.echo(f"the job goes on; `fabriscope submit --status {record.run} --wait` tells of it", err=True)
+        _loudness.remark(f"the job goes on; `fabriscope submit --status {record.run} --wait` tells of it")
         raise SystemExit(_EXIT_INTERRUPTED) from None
     _end(record, status)
 

@@ -6,6 +6,7 @@ import contextlib
 import queue
 import secrets
 import subprocess
+import sys
 import threading
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,7 @@ class RemoteProcess(Process):
         self._host = host
         self._words: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._is_asked_to_die = False
+        sys.audit("fabriscope.started", host.name, self.command.argv)
         started = popen(on_host(host.access), host, self._paths, None, subprocess.PIPE)
         threading.Thread(target=self._tell, args=(started,), daemon=True).start()
         return started
