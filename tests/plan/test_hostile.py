@@ -15,7 +15,7 @@ from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.host_lists import MAX_LISTED, most_hosts, unfolded
 from fabriscope.plan import Vocabulary, expand, expected_by_launch, load
-from fabriscope.plan.load import MAX_PROBLEMS
+from fabriscope.plan.mistakes import MAX_PROBLEMS
 from fabriscope.running.site import planned_fabrics
 
 WORDS = Vocabulary(

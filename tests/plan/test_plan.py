@@ -68,7 +68,7 @@ def test_mistake_is_answered_with_place_and_fix(mistake: dict[str, Any], tmp_pat
 def test_every_mistake_in_a_plan_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(PlanError) as caught:
         _load("name: x\nhosts: a,b\nfabrics: {g: {lab: gige}}\nfloor: 7\nlaunches: 0\nbenchmarks: {p: {}}\n", tmp_path)
-    assert len(str(caught.value).splitlines()) == 2
+    assert len(str(caught.value).splitlines()) == 3
 
 
 def test_a_list_of_wrong_words_is_not_called_empty_besides(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from fabriscope.plan.applications import instruments
 from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import expected_by_launch, expected_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
-from fabriscope.plan.load import Plan, Vocabulary, hosts_to_come, load
+from fabriscope.plan.load import Plan, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
 from fabriscope.plan.settings import values_of as set_values
 from fabriscope.plan.tuning import tuned_fabric
 from fabriscope.plan.tuning import values_of as tuned_values
 from fabriscope.plan.turns import turn_ns_of
+from fabriscope.plan.vocabulary import Vocabulary
 
 __all__ = [
     "LEAST_ROOM",

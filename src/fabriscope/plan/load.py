@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from fabriscope.model.benchmark_kind import APPLICATION
-from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import HostError, PlanError, shown
 from fabriscope.model.host_lists import unfolded
 from fabriscope.model.layers import layer_of
@@ -28,44 +26,20 @@ from fabriscope.plan import (
     streams,
     suites,
     tuning,
+    unknown,
     unused,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.paper import PaperSection
+from fabriscope.plan.vocabulary import Vocabulary
 from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 
 MAX_HOSTS = 4096
-_LAYERS_MEANT = {**dict.fromkeys(("rdma", "roce", "ib", "infiniband", "iwarp"), "verbs"), "sockets": "tcp"}
-"""What people call layers, and their names."""
-MAX_PROBLEMS = 20
-"""Mistakes of a plan that are named at once."""
 RUN_PLAN_NAME = "plan.yaml"
 """Of the plan in a run folder, where the file of its paper lies beside it."""
 ALLOCATION = ("@allocation", "slurm", "pbs", "lsf", "flux")
 """What stands for the hosts of the batch job that the plan runs in."""
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """The names that this installation knows, for the checks; from the registries."""
-
-    benchmarks: frozenset[str]
-    instruments: frozenset[str]
-    layers: frozenset[str]
-    presets: frozenset[str]
-    allocation: tuple[str, ...] | None = None
-    """The hosts of the batch job that we are in, or are about to ask for; None outside of any."""
-    instrument_layers: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """The layers that an instrument measures; one that is not named here measures every layer."""
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    """Layers that this installation's engine was built without, and what to do."""
-    faults: frozenset[str] = frozenset()
-    """What can be wrong on purpose in a lab."""
-    knobs: Mapping[str, Callable[[Any], str]] = field(default_factory=dict)
-    """What may be set on hosts: its name to what reads a value, and raises ValueError."""
-    missing_here: Mapping[str, str] = field(default_factory=dict)
-    """Layers whose library is not on this machine, and what to do; other hosts may have it, those of a lab do not."""
 
 
 @dataclass(frozen=True)
@@ -126,36 +100,27 @@ def load(path: Path, vocabulary: Vocabulary, values: Mapping[str, Any] | None = 
 
 def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     """Return the plan of a document; raises PlanError."""
-    section = _validated(schema.PlanSection, document)
+    strange = list(unknown.names(document.data, vocabulary))
+    section = _validated(schema.PlanSection, document, strange)
     if section.hosts in ALLOCATION:
         hosts = vocabulary.allocation or _hosts_to_come(section, document)
     else:
         hosts = _hosts(section.hosts, document)
-    problems = [
-        PlanError(what, where=document.where(place), fix=fix).sentence()
-        for place, what, fix in _contradictions(section, hosts, vocabulary)
-    ]
-    if problems:
-        raise _listing(problems)
+    if problems := [*strange, *_contradictions(section, hosts, vocabulary)]:
+        raise mistakes.listed(problems, document)
     paper, companions = _paper(section, document)
     return Plan(section, hosts, text, document.file, paper, companions, vocabulary.instrument_layers, document)
-
-
-def _listing(problems: list[str]) -> PlanError:
-    """Return one error for several mistakes, a line each."""
-    lines = list(dict.fromkeys(problems))
-    more = [f"and {len(lines) - MAX_PROBLEMS} more mistakes"] if len(lines) > MAX_PROBLEMS else []
-    return PlanError("\n".join(lines[:MAX_PROBLEMS] + more))
 
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def _validated(model: type[Model], document: PlacedYaml) -> Model:
+def _validated(model: type[Model], document: PlacedYaml, strange: Iterable[mistakes.Mistake] = ()) -> Model:
+    """Return what a document says; raises PlanError, which also tells what else is strange in it."""
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        raise _listing([mistakes.sentence(item, document, model) for item in mistakes.of_the_text(error)]) from error
+        raise mistakes.listed([*mistakes.of_schema(error, model), *strange], document) from error
 
 
 def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str, Any] | None, dict[str, str]]:
@@ -171,20 +136,18 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
         raise PlanError(what, where=document.where(("paper", "file")), fix="put it there, or name another one")
     paper_document, text = read(path)
     paper = _validated(PaperSection, paper_document)
-    wrong = [PlanError(what, where=paper_document.file).sentence() for what in paper_names.problems(paper)]
-    if wrong:
-        raise _listing(wrong)
+    if wrong := list(paper_names.problems(paper)):
+        raise PlanError("\n".join(PlanError(what, where=paper_document.file).sentence() for what in wrong))
     try:
         uses = {name: one.buffers[0] for name, one in section.benchmarks.items() if one.buffers}
         resolved = paper_names.resolve(paper, section.paper.here, uses)
     except ValueError as error:
         raise PlanError(str(error), where=document.where(("paper",))) from error
-    wrong = [
-        PlanError(what, where=document.where(("paper", "here", *place)), fix=fix).sentence()
-        for place, what, fix in selections.contradictions(section.paper.here)
+    wrong_here = [
+        (("paper", "here", *place), what, fix) for place, what, fix in selections.contradictions(section.paper.here)
     ]
-    if wrong:
-        raise _listing(wrong)
+    if wrong_here:
+        raise mistakes.listed(wrong_here, document)
     return {**resolved, "here": section.paper.setup}, {section.paper.file: text}
 
 
@@ -219,7 +182,7 @@ def _hosts_to_come(section: schema.PlanSection, document: PlacedYaml) -> tuple[s
 def _contradictions(
     plan: schema.PlanSection, hosts: tuple[str, ...], words: Vocabulary
 ) -> Iterator[tuple[Place, str, str]]:
-    yield from _unknown_names(plan, words)
+    yield from _unfit_names(plan, words)
     yield from fabrics.contradictions(plan, hosts, words.faults)
     yield from settings.contradictions(plan, words.knobs)
     yield from tuning.contradictions(plan, words.knobs)
@@ -264,40 +227,22 @@ def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, st
             yield ("layers",), f"{layer} works only between hosts", "add inter to placements"
 
 
-def _unknown_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
-    for name in plan.benchmarks:
-        if name not in words.benchmarks:
-            swept = {one for one in words.benchmarks if kind_of(one).pattern != APPLICATION} - {"empty"}
-            yield ("benchmarks", name), f"there is no benchmark {shown(name)}", nearest(name, swept)
-    yield from _unknown_layers(plan, words)
+def _unfit_names(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
+    """Yield names that are known, of what cannot be measured here or by this plan."""
     for index, name in enumerate(plan.instruments):
-        if name not in words.instruments:
-            yield ("instruments", index), f"there is no instrument {shown(name)}", nearest(name, words.instruments)
-        elif not (known := words.instrument_layers.get(name, frozenset(plan.layers))) & set(plan.layers):
+        known = words.instrument_layers.get(name, frozenset(plan.layers))
+        if name in words.instruments and not known & set(plan.layers):
             yield (
                 ("instruments", index),
                 f"{name} measures {' and '.join(sorted(known))}, no layer of this plan",
                 "add it to layers, or leave the instrument out",
             )
-    for name, fabric in plan.fabrics.items():
-        if fabric.lab is not None and fabric.lab.preset not in words.presets:
-            yield (
-                ("fabrics", name, "lab"),
-                f"there is no lab preset {shown(fabric.lab.preset)}",
-                nearest(fabric.lab.preset, words.presets),
-            )
-
-
-def _unknown_layers(plan: schema.PlanSection, words: Vocabulary) -> Iterator[tuple[Place, str, str]]:
     in_lab = any(fabric.lab is not None for fabric in plan.fabrics.values())
     for index, name in enumerate(plan.layers):
         place: Place = ("layers", index)
         if name in words.left_out:
             what = f"the engine of this installation has no layer {name}: {words.left_out[name]}"
             yield place, what, "install fabriscope again, or leave the layer out"
-        elif name not in words.layers:
-            meant = f"did you mean {_LAYERS_MEANT[name.lower()]!r}? " if name.lower() in _LAYERS_MEANT else ""
-            yield place, f"there is no layer {shown(name)}", f"{meant}{nearest(name, words.layers)}"
         elif in_lab and name in words.missing_here:
             yield place, f"the layer {name} does not work here: {words.missing_here[name]}", "install that package"
 

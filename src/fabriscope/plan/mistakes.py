@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -25,6 +25,8 @@ from fabriscope.plan import (
 )
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
+MAX_PROBLEMS = 20
+"""Mistakes of a plan that are named at once."""
 _WANTED = {
     **dict.fromkeys(("string_type", "string_unicode"), ("text", "put it in quotes if it is text")),
     **dict.fromkeys(
@@ -51,11 +53,24 @@ _KINDS = ("function-after[", "function-before[", "function-wrap[", "function-pla
 """How the schema's own names begin of what a value may be, where it may be one of several."""
 
 
-def sentence(item: Mapping[str, Any], document: PlacedYaml, model: type[BaseModel]) -> str:
-    """Return one mistake that the schema found in a document: its place, what is wrong, and the fix."""
-    place = _place(item)
-    what, fix = described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
-    return PlanError(what, where=document.where(place), fix=fix).sentence()
+Mistake = tuple[Place, str, str | None]
+"""Where it stands in the document, what is wrong, and what to do where that is known."""
+
+
+def listed(problems: Iterable[Mistake], document: PlacedYaml) -> PlanError:
+    """Return one error for several mistakes, a line each, in the order of the document's lines."""
+    in_order = sorted(problems, key=lambda problem: document.line(problem[0]))
+    every = (PlanError(what, where=document.where(place), fix=fix).sentence() for place, what, fix in in_order)
+    lines = list(dict.fromkeys(every))
+    more = [f"and {len(lines) - MAX_PROBLEMS} more mistakes"] if len(lines) > MAX_PROBLEMS else []
+    return PlanError("\n".join(lines[:MAX_PROBLEMS] + more))
+
+
+def of_schema(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistake]:
+    """Yield the mistakes that a schema found in a document."""
+    for item in of_the_text(error):
+        place = _place(item)
+        yield place, *described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
 
 
 def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:

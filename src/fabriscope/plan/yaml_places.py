@@ -91,9 +91,13 @@ class PlacedYaml:
         """Return `file:line` of a key, or of the nearest thing around it that the file has, or its option."""
         if place and place[0] in self._options:
             return f"--{place[0]}"
+        return f"{self.file}:{self.line(place)}"
+
+    def line(self, place: Place) -> int:
+        """Return the number of that line; of an option, that of the file's first key."""
         while place not in self._lines:
             place = place[:-1]
-        return f"{self.file}:{self._lines[place]}"
+        return self._lines[place]
 
     def _build(self, node: yaml.Node, place: Place) -> Any:
         line = self._lines.setdefault(place, node.start_mark.line + 1)
