@@ -126,6 +126,21 @@ def test_small_packets_count_though_the_card_leaves_their_link_header_out() -> N
     assert {one.received_bytes for one in books.carriers} == {packets * 64}
 
 
+@pytest.mark.parametrize("pauses", [0, 100, 2200, 9000])
+def test_frames_that_ask_for_a_pause_hide_no_payload(pauses: int) -> None:
+    """IP never sees them; the card counts them, less their link header."""
+    made, packets = Scene(), 4000
+    made.opens()
+    for source, target in (("a", "b"), ("b", "a")):
+        made.soft_roce(source, target, packets * 64, mtu=64)
+    for host in made.hosts.values():
+        host.interfaces["eth0"]["rx_bytes"] -= 14 * packets
+        host.protocols |= {"IpExt.InOctets": host.interfaces["eth0"]["rx_bytes"], "Ip.InReceives": packets}
+        host.count("eth0", "rx", 46 * pauses, pauses)
+    books = balance(from_zero(made), sends(ROCE, packets * 64))
+    assert books.verdict == PROVED, books.because
+
+
 def test_a_port_that_others_use_too_decides_nothing() -> None:
     made = scene(soft(20 * MB), queue_pairs(SOFT, 1, 0), wire_up)
     assert balance(from_zero(made), ROCE).verdict == PROVED

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from fabriscope.analysis.proof.beside_ip import BesideIp, beside_ip
 from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of
 from fabriscope.analysis.proof.headers import ETHERNET_BYTES, IPV6_BYTES, ROCE_BYTES, headers_of
 from fabriscope.analysis.proof.line import Line, told_apart
@@ -187,17 +188,18 @@ class Meter:
                 shares.append(min(1.0, idle / grown))
         return max(shares)
 
-    def link_bytes(self, direction: str) -> int:
-        """Return the link's header in what interfaces count of a packet: some drivers leave it out when it comes in.
-
-        Then they all together counted what IP did.
-        """
+    @cached_property
+    def beside_ip(self) -> BesideIp:
+        """What came in beside the packets of IP: of all interfaces, loopback's packets have no link header."""
         octets = self.protocol("IpExt.InOctets", "Ip6.InOctets", "Ip6InOctets")
-        if direction == "out" or octets is None:
-            return ETHERNET_BYTES
-        counted = sum(self.interface(name, "rx_bytes") for name in self._last.interfaces)
-        packets = sum(self.interface(name, "rx_packets") for name in self._last.interfaces if name != LOOPBACK)
-        return 0 if abs(counted - octets) < ETHERNET_BYTES * packets / 2 else ETHERNET_BYTES
+        taken = self.protocol("Ip.InReceives", "Ip6.InReceives", "Ip6InReceives")
+        size, every = (
+            sum(self.interface(name, f"rx_{what}") for name in self._last.interfaces) for what in ("bytes", "packets")
+        )
+        surplus, missing = (
+            None if of_ip is None else all_in - of_ip for all_in, of_ip in ((size, octets), (every, taken))
+        )
+        return beside_ip(surplus, every - self.interface(LOOPBACK, "rx_packets"), missing)
 
     def _port_data(self, name: str, counters: Mapping[str, int]) -> tuple[int, int] | None:
         """Return the bytes that a port sent and received; None where nothing counts them.
@@ -335,6 +337,7 @@ def _ways(meter: Meter, flows: Sequence[Flow], ports: Sequence[Port]) -> dict[tu
             mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
             soft = [one for one in ports if one.is_software and one.interface == name]
             rdma = sum(one.sent_packets if is_out else one.received_packets for one in soft)
+            rdma += meter.beside_ip.pauses if soft and not is_out else 0
             segments = [one.sent_segments if is_out else one.received_segments for one in mine]
             known = [one for one in segments if one is not None]
             payload = sum(one.sent_bytes + one.retransmitted_bytes if is_out else one.received_bytes for one in mine)
@@ -356,7 +359,7 @@ def _line(
     mine = [one for one in flows if (one.out_interface if is_out else one.in_interface) == name]
     rdma_packets, tcp_packets, payload = packets - way.packet_count, way.packet_count - udp_count, way.payload_bytes
     # Loopback counts packets without their link header.
-    link_bytes = 0 if name == LOOPBACK else meter.link_bytes(way.direction)
+    link_bytes = 0 if name == LOOPBACK else ETHERNET_BYTES if is_out else meter.beside_ip.link_bytes
     choices, ip_bytes, mixed, strangers = headers_of(way, mine, rdma_packets, udp_count, link_bytes, meter.protocol)
     if is_out and name in meter.watch.lower_interfaces:  # some tunnels count what they send without it
         choices += [one - link_bytes * way.packet_count for one in choices]
