@@ -34,6 +34,13 @@ class Arrivals {
 
   std::int64_t interval_ns() const { return interval_ns_; }
 
+  // Whether what has come of a message is seen before the message is whole, of every stream.
+  bool sees_parts() const {
+    return std::none_of(streams_.begin(), streams_.end(), [](const Stream& stream) {
+      return stream.endpoint->partly_arrived_bytes() < 0;
+    });
+  }
+
   // The next operation begins.
   void begin(std::int64_t now_ns) {
     begin_ns_ = now_ns_ = now_ns;

@@ -91,6 +91,7 @@ class ManyToOne : public Benchmark {
       return;
     }
     arrivals_ = Arrivals(context.endpoints, operation_count, duration_ns_);
+    sees_parts_ = arrivals_.sees_parts() ? 1 : 0;
     traffic_.assign(context.endpoints.size(), PairTraffic{});
     in_rounds_ ? ask(context, timer) : gather(context, timer);
     accounts_ = StreamAccounts(arrivals_, traffic_, operation_count);
@@ -104,7 +105,9 @@ class ManyToOne : public Benchmark {
   }
 
   Fields details() const override {
-    return {{"duration_ns", duration_ns_}, {"interval_ns", arrivals_.interval_ns()}};
+    return {{"duration_ns", duration_ns_},
+            {"interval_ns", arrivals_.interval_ns()},
+            {"sees_parts", sees_parts_}};
   }
   std::vector<PairTraffic> counted_traffic() const override { return accounts_.traffic(); }
   std::vector<std::vector<std::int64_t>> arrived_bytes(std::size_t operation) const override {
@@ -287,6 +290,7 @@ class ManyToOne : public Benchmark {
   std::int64_t duration_ns_ = kUsualDurationMs * 1'000'000;
   std::size_t place_count_ = kLeastPlaces;
   Arrivals arrivals_;
+  std::int64_t sees_parts_ = 0;
   std::vector<PairTraffic> traffic_;
   StreamAccounts accounts_;
 };

@@ -71,6 +71,8 @@ class GroupAccount:
     """How long each stream was sent, where rank 0 wrote down when how much of it arrived."""
     interval_ns: Count | None = None
     """Of what it wrote down."""
+    sees_parts: Count | None = None
+    """1 where it saw what had come of a message before the message was whole, 0 where it saw whole messages alone."""
     start_error_ns: Count | None = None
     """By how much two streams' starts may be wrong together, where a program could not be told when to start."""
     margin_ns: Count | None = None

@@ -3,10 +3,16 @@
 A window lasts as long as each sender sends, from the first sender's start on: no byte in it can have been on the wire
 before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
 In rounds it lasts until the last round is over: all that was asked for has come then, and no message is cut by its end.
+
+Where whole messages alone are seen, each is spread evenly over the time since its stream's one before. That is too
+early for those that wait for their turn in a queue, by as much at any moment as waits then: nothing at the start, and
+at the end up to a message of each stream. So what is counted of such a window begins when as much has arrived as all
+streams may have under way, after half of it at the latest: it is too early by as much then as it is at the end.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +20,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from fabriscope.analysis.frames import group_accounts
+from fabriscope.model.case import Case
 from fabriscope.model.measurement import ARRIVED, RANK_OPERATION, RANK_START
 from fabriscope.model.record import GroupAccount
 from fabriscope.model.run_data import RunData
@@ -64,6 +71,8 @@ class StreamWindow:
     """What the launch's clock counts from; None where nobody said."""
     has_whole_rounds: bool = False
     """It ends with a round, and whatever came, came in it."""
+    under_way_bytes: int = 0
+    """What all streams may have under way, where what came of them is seen by whole messages alone; otherwise 0."""
 
     @property
     def span_unix_ns(self) -> tuple[int, int] | None:
@@ -92,15 +101,28 @@ class StreamWindow:
         return self.overlap >= LEAST_OVERLAP
 
     @property
+    def counted_from_ns(self) -> int:
+        """Return how long after the first start what is counted begins, in ns."""
+        if self.has_whole_rounds or not self.under_way_bytes:
+            return 0
+        arrived = itertools.accumulate(map(sum, zip(*self.series.values(), strict=True)))
+        intervals = next((place for place, count in enumerate(arrived, 1) if count >= self.under_way_bytes), None)
+        latest_ns = self.duration_ns // 2
+        return latest_ns if intervals is None else min(intervals * self.interval_ns, latest_ns)
+
+    @property
     def stream_bytes(self) -> dict[int, float]:
-        """Return rank to the bytes that had arrived when the window ended; the interval of its end by its share."""
+        """Return rank to what is counted of its stream, in bytes; of intervals that are cut, their share."""
         if self.has_whole_rounds:
             return {rank: float(sum(counts) + self.after_bytes[rank]) for rank, counts in self.series.items()}
+        from_ns = self.first_start_ns + self.counted_from_ns
         end_ns = self.first_start_ns + self.duration_ns
-        return {
-            rank: _until(counts, self.interval_ns, end_ns - self.receiver_starts_ns[self.receiver_of(rank)])
-            for rank, counts in self.series.items()
-        }
+        counted = {}
+        for rank, counts in self.series.items():
+            start_ns = self.receiver_starts_ns[self.receiver_of(rank)]
+            before, until = (_until(counts, self.interval_ns, at_ns - start_ns) for at_ns in (from_ns, end_ns))
+            counted[rank] = until - (before if self.counted_from_ns else 0.0)
+        return counted
 
     def receiver_of(self, rank: int) -> int:
         """Return to which rank a rank sends: the senders of each that receives follow one another."""
@@ -109,8 +131,9 @@ class StreamWindow:
 
     @property
     def rates_bytes_per_s(self) -> dict[int, float]:
-        """Return rank to the mean rate of its stream over the window."""
-        return {rank: count * 1e9 / self.duration_ns for rank, count in self.stream_bytes.items()}
+        """Return rank to the mean rate of its stream over what is counted of the window."""
+        length_ns = self.duration_ns - self.counted_from_ns
+        return {rank: count * 1e9 / length_ns for rank, count in self.stream_bytes.items()}
 
     def metric(self, metric_id: str, receiver: int | None = None) -> float:
         """Return one of STREAM_METRICS: of all streams, or of those to one rank that receives."""
@@ -179,19 +202,21 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
         if account is None or not account.interval_ns or not account.duration_ns or not parts.is_whole:
             continue
         window = parts.window(launch_id, block, case_id, burst, int(account.duration_ns), int(account.interval_ns))
-        if ("mode", "rounds") in run.manifest.cases[case_id].parameters:
+        if ("mode", "rounds") in (case := run.manifest.cases[case_id]).parameters:
             window = parts.whole_rounds(window)
-        windows[launch_id, case_id].append(_as_told(window, account, origins.get(launch_id)))
+        windows[launch_id, case_id].append(_as_told(window, account, case, origins.get(launch_id)))
     return dict(windows)
 
 
-def _as_told(window: StreamWindow, account: GroupAccount, origin_unix_ns: int | None) -> StreamWindow:
-    """Return a window with what its account says of its clock."""
+def _as_told(window: StreamWindow, account: GroupAccount, case: Case, origin_unix_ns: int | None) -> StreamWindow:
+    """Return a window with what its account says of its clock, and of what it saw."""
+    of_stream = case.window_size * case.message_size_bytes if account.sees_parts == 0 else 0
     return replace(
         window,
         start_error_ns=int(account.start_error_ns or 0),
         margin_ns=int(account.margin_ns or 0),
         origin_unix_ns=account.start_unix_ns or origin_unix_ns,
+        under_way_bytes=len(window.series) * of_stream,
     )
 
 
