@@ -150,6 +150,12 @@ def test_verdicts_that_change_often_are_counted() -> None:
     assert "equivalent at 4 of 8 sizes" in text
 
 
+def test_the_latency_of_an_empty_message_stands_where_there_is_no_other() -> None:
+    empty, small = ({Case(TCP, "ping_pong", size): [[[t]], [[t]]]} for size, t in ((0, 2e4), (8, 6e4)))
+    assert summary(launch_values(run_of(empty))).row(0, named=True)["latency_ns"] == pytest.approx(1e4)
+    assert summary(launch_values(run_of({**empty, **small}))).row(0, named=True)["latency_ns"] == pytest.approx(3e4)
+
+
 def test_summary() -> None:
     small = {Case(TCP, "ping_pong", size): [[[t]], [[t * 1.1]]] for size, t in ((8, 4e4), (32, 9e4), (64, 1e9))}
     large = {Case(TCP, "ping_pong", 1 << 20): [[[2e7]], [[2e7]]]}

@@ -85,9 +85,13 @@ def _largest(sound: pl.DataFrame, method: str) -> pl.DataFrame:
 
 
 def _small(sound: pl.DataFrame, method: str) -> pl.DataFrame:
-    """Return the latency of small messages: their geometric mean in each launch, then the estimate over launches."""
-    small = one_definition(sound, TIME, CURVE)
-    small = small.filter(pl.col("message_size_bytes").is_between(1, SMALL_MESSAGE_BYTES - 1))
+    """Return the latency of small messages: their geometric mean in each launch, then the estimate over launches.
+
+    An empty message counts where a curve has no other below 64 B.
+    """
+    small = one_definition(sound, TIME, CURVE).filter(pl.col("message_size_bytes") < SMALL_MESSAGE_BYTES)
+    has_bytes = pl.col("message_size_bytes") > 0
+    small = small.filter(has_bytes | ~has_bytes.any().over(CURVE))
     curve = "|".join(["{}"] * len(CURVE))
     names = [pl.col(name).fill_null("") for name in CURVE]
     merged = small.group_by(*CURVE, "benchmark", "metric_id", "launch_id", "block", maintain_order=True).agg(

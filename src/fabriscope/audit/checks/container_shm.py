@@ -11,7 +11,8 @@ def _judge(place: Place) -> Wrong | None:
     if size >= 1 << 30:
         return None
     seen = [place.witness("limit.shared_memory_bytes", "df -B1 /dev/shm")]
-    return Wrong(f"shared memory has {size:.0f} B", "start the container with --shm-size 8g", seen)
+    remedy = "mount -o remount,size=8g /dev/shm; start a container with --shm-size 8g"
+    return Wrong(f"shared memory has {size / (1 << 20):.0f} MiB", remedy, seen)
 
 
 CHECK = Check(
