@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache, lru_cache
 
 from fabriscope.model.traps import Stated, Trap, placed
 
@@ -20,7 +21,12 @@ _USUAL_LAST_BYTES = 1 << 20
 
 
 def _is_binary(stated: Stated) -> bool:
-    return re.search(r" of 2\^[1-9]", stated.printed_in) is not None
+    return _has_power_of_2(stated.printed_in)
+
+
+@cache
+def _has_power_of_2(unit: str) -> bool:
+    return re.search(r" of 2\^[1-9]", unit) is not None
 
 
 def _year(stated: Stated) -> int:
@@ -271,6 +277,7 @@ def traps_of(stated: Stated) -> tuple[str, ...]:
     return tuple(trap.name for trap in known_of(stated.program, stated.test, stated.column) if trap.when(stated))
 
 
+@lru_cache(maxsize=1024)
 def known_of(program: str, test: str, column: str) -> tuple[Trap, ...]:
     """Return the traps that numbers of a column may have."""
     return placed(program, test, column, _IN_LOGS)
