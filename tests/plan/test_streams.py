@@ -128,6 +128,9 @@ def test_what_cannot_be_is_named(tmp_path: Path, text: str, said: str) -> None:
         placed(tmp_path, text)
 
 
-def test_over_mpi_more_streams_than_hosts_are_left_out(tmp_path: Path) -> None:
-    ids = placed(tmp_path, "layers: [mpi]\nmpi: [mpich]\nmany_to_one: {streams: 2..5}\n" + SENT)
-    assert list(ids) == ["gige.mpi.mpich.inter.3x1", "gige.mpi.mpich.inter.4x1"]
+def test_over_mpi_alone_more_streams_than_hosts_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match="over MPI each host that sends has one stream, and there are 3 such hosts"):
+        placed(tmp_path, "layers: [mpi]\nmpi: [mpich]\nmany_to_one: {streams: 2..5}\n" + SENT)
+    ids = placed(tmp_path, "layers: [tcp, mpi]\nmpi: [mpich]\nmany_to_one: {streams: 3..4}\n" + SENT)
+    assert [one for one in ids if "mpi" in one] == ["gige.mpi.mpich.inter.4x1"]
+    assert len(ids) == 3

@@ -178,7 +178,7 @@ def _of_counts(key: str, section: PlanSection, hosts: Sequence[str]) -> Iterator
         what = f"{max(counts)} streams to each of {len(receivers)} hosts are more than {MAX_STREAMS} together"
         yield (key, "streams"), what, "write smaller counts"
     over_mpi = all(layer_of(layer).rendezvous == "mpi" for layer in section.layers)
-    if over_mpi and counts and min(counts) * len(receivers) > len(sources):
+    if over_mpi and counts and max(counts) * len(receivers) > len(sources):
         yield (
             (key, "streams"),
             f"over MPI each host that sends has one stream, and there are {len(sources)} such hosts",
