@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests import needs
 
 from fabriscope.cli import fabriscope
 from fabriscope.model.benchmarks import BENCHMARKS
@@ -44,6 +45,7 @@ def test_each_case_takes_its_seconds_and_the_margins(program: str, duration: str
 
 
 def test_plan_check_says_for_how_long_streams_are_sent(tmp_path: Path) -> None:
+    needs.transport("verbs")
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.replace("PROGRAM", "engine, ib_write_bw").replace("DURATION", "300ms"))
     told = " ".join(CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output.split())
@@ -54,6 +56,7 @@ def test_plan_check_says_for_how_long_streams_are_sent(tmp_path: Path) -> None:
 
 
 def test_plan_check_names_a_program_that_has_no_rounds(tmp_path: Path) -> None:
+    needs.transport("verbs")
     path = tmp_path / "plan.yaml"
     rounds = PLAN.replace("duration: DURATION", "mode: rounds")
     path.write_text(rounds.replace("PROGRAM", "ib_send_bw"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fabriscope.cli import _loudness, _usage
+from fabriscope.cli import _usage
 
 
 def _formats() -> list[str]:
@@ -46,7 +46,7 @@ def _formats() -> list[str]:
 def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...], out: Path | None, show: bool) -> None:
     """Write a report of RUN, a run folder; by default one HTML file that needs nothing else."""
     from fabriscope import store
-    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.model.errors import FabriscopeError, printable
     from fabriscope.registry import discover
     from fabriscope.reports.base import Options
     from fabriscope.running.evaluation import evaluating
@@ -60,7 +60,7 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
     paths: list[Path] = []
     data = store.open_run(run).read()
     for note in data.notes:
-        _loudness.remark(note)
+        click.echo(printable(note), err=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in dict.fromkeys(formats):
