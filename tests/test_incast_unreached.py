@@ -47,5 +47,6 @@ def test_a_sender_that_does_not_reach_the_receiver_is_named(tmp_path: Path, monk
         assert "the engine of rank 2 on node3 ended with exit status 1" in (record.reason or "")
         assert "cannot connect to" in (record.reason or "")
     (curve,) = results_of(data).incast_curves
-    assert [point.stream_count for point in curve.points] == [1]
+    assert [point.stream_count for point in curve.points] == [1, 2]
+    assert (curve.state, curve.because) == ("undecided", "with 2 streams there is no aggregate: its launches failed")
     assert curve.points[0].launch_count + curve.points[0].refused_window_count >= 2

@@ -47,7 +47,8 @@ def point(
     ends = (None, None) if value is None or half is None else (value * (1 - half), value * (1 + half))
     slowest = None if value is None else value / streams / 2
     centre = Centre(value, *ends)
-    return IncastPoint("c", streams, centre, limit, slowest, fairness, 1000, 1.0, 3, 0, evidence)
+    lacks = "it was above the wire" if value is None else ""
+    return IncastPoint("c", streams, centre, limit, slowest, fairness, 1000, 1.0, 3, 0, evidence, lacks_because=lacks)
 
 
 def test_a_window_is_what_arrived_while_all_sent() -> None:
@@ -127,12 +128,21 @@ def test_the_knees_interval_is_that_of_the_launches() -> None:
         ([point(1, 98.0), point(2, 20.0, evidence=LOST)], COLLAPSES, "0 frames dropped, 7 frames lost on cables"),
         ([point(1, 50.0), point(2, 51.0, evidence=Evidence(9, 0, 0, 0))], UNDECIDED, "at most 51% of what the wire"),
         ([point(2, 39.0, evidence=Evidence(0, 28, 0, 0))], UNDECIDED, "is not told; 0 frames dropped, 28 pauses"),
-        ([point(1, None), point(2, None)], UNDECIDED, "nothing was measured"),
+        ([point(1, None), point(2, None)], UNDECIDED, "with 1 and 2 streams there is no aggregate: it was above"),
+        ([replace(point(1, 98.0), limit_bytes_per_s=None)], UNDECIDED, "nobody says what the wire allows"),
+        ([point(6, 98.0, fairness=0.5), replace(point(8, 98.0, fairness=0.5), host_fairness=0.7)], UNFAIR, "is 0.50"),
+        (
+            [replace(point(6, 98.0, fairness=0.5), host_fairness=0.7)],
+            UNFAIR,
+            "Jain's index of the hosts that send is 0.70",
+        ),
+        ([replace(point(6, 98.0, fairness=0.5), host_fairness=0.99)], HOLDS, "98% of what the wire allows"),
+        ([replace(point(6, 98.0, fairness=0.5, evidence=LOST), host_fairness=0.99)], UNFAIR, "Jain's index is 0.50"),
         ([point(1, 98.0), point(2, None)], UNDECIDED, "with 2 streams there is no aggregate: it was above the wire"),
         (
-            [point(1, 98.0), replace(point(2, None), refused_window_count=3), point(4, 97.0)],
+            [point(1, 98.0), replace(point(2, None), lacks_because="its launches failed"), point(4, 97.0)],
             UNDECIDED,
-            "with 2 streams there is no aggregate: 3 windows overlapped by less than 90 %",
+            "with 2 streams there is no aggregate: its launches failed",
         ),
         ([], UNDECIDED, "nothing was measured"),
     ],

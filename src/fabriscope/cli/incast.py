@@ -39,6 +39,7 @@ _LAYERS = {
 @click.option("--duration", default="300ms", show_default=True, metavar="TIME", help="How long each point is sent.")
 @click.option("--launches", type=_usage.Count(1, 50), default=3, show_default=True, help="Of each number of streams.")
 @click.option("--interface", metavar="NAME", help="Of the hosts, the one that is measured.")
+@click.option("--line-rate", metavar="RATE", help="Of that interface, as in 25Gb/s: what the wire allows.")
 @click.option(
     "--rdma", type=click.Choice(["soft-roce", "iwarp", "roce", "ib"]),
     help="What the network speaks: with --over mpi, MPI uses it.  [default: roce; in a lab, soft-roce]",
@@ -104,9 +105,6 @@ def _plan_text(options: dict[str, Any]) -> str:
         raise click.UsageError(f"--over {options['over']} goes over no RDMA; leave --rdma out, or choose --over rdma")
     is_rdma = layer_of(layer).needs_rdma or options["rdma"] is not None
     hosts = [options["receiver"], options["senders"]]
-    fabric: dict[str, Any] = {"lab": _lab(options["lab"])} if is_lab else {"interface": options["interface"]}
-    if is_rdma:
-        fabric["rdma"] = options["rdma"] or ("soft-roce" if is_lab else "roce")
     duration = options["duration"]
     benchmark = {"sizes": list(options["sizes"]), "duration": int(duration) if is_digits(duration) else duration}
     if options["rounds"]:
@@ -119,7 +117,7 @@ def _plan_text(options: dict[str, Any]) -> str:
     plan = {
         "name": "incast",
         "hosts": [*hosts, *_more_hosts(pair, hosts)],
-        "fabrics": {"fabric": fabric},
+        "fabrics": {"fabric": _fabric(options, is_rdma=is_rdma)},
         "layers": [layer],
         name: _streams(options, pair),
         "benchmarks": {name: benchmark, **_benchmarks_of_victim(pair, options["sizes"], benchmark)},
@@ -130,6 +128,19 @@ def _plan_text(options: dict[str, Any]) -> str:
         **({"guests": "all"} if is_rdma and is_lab else {}),
     }
     return yaml.safe_dump(plan, sort_keys=False)
+
+
+def _fabric(options: dict[str, Any], *, is_rdma: bool) -> dict[str, Any]:
+    """Return the fabric: of a lab, or of the hosts' interface."""
+    is_lab = options["lab"] is not None
+    if is_lab and options["line_rate"] is not None:
+        raise click.UsageError("--line-rate is of a real interface; write --lab PRESET,rate=RATE")
+    fabric: dict[str, Any] = {"lab": _lab(options["lab"])} if is_lab else {"interface": options["interface"]}
+    if options["line_rate"] is not None:
+        fabric["line_rate"] = options["line_rate"]
+    if is_rdma:
+        fabric["rdma"] = options["rdma"] or ("soft-roce" if is_lab else "roce")
+    return fabric
 
 
 def _streams(options: dict[str, Any], pair: list[str]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
+from statistics import fmean, median
 
 import polars as pl
 
@@ -16,10 +16,19 @@ from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
 from fabriscope.analysis.incast.switch_windows import SwitchCounts, counts_by_case, evidence_of
 from fabriscope.analysis.values.estimates import Centre, Estimate
-from fabriscope.analysis.values.streams import AGGREGATE, FAIRNESS, SLOWEST, StreamWindow, windows_by_launch
+from fabriscope.analysis.values.streams import (
+    AGGREGATE,
+    FAIRNESS,
+    LEAST_OVERLAP,
+    SLOWEST,
+    StreamWindow,
+    jain_index,
+    windows_by_launch,
+)
 from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Entry
+from fabriscope.model.counting import counted
 from fabriscope.model.layers import layer_of
 from fabriscope.model.ranks import layout_from
 from fabriscope.model.run_data import RunData
@@ -69,16 +78,20 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> l
     windows: dict[str, list[StreamWindow]] = defaultdict(list)
     for (_, case_id), of_launch in windows_by_launch(run).items():
         windows[case_id] += of_launch
+    failed = {case_id for record in run.journal for case_id, one in record.results.items() if one.reason}
     cases: dict[tuple[Curve, int], list[PlannedCase]] = defaultdict(list)
     for case in planned_cases(run):
         measured = of_cases[case.case_id].get(AGGREGATE)
-        if measured is not None or any(not window.is_comparable for window in windows[case.case_id]):
+        is_refused = any(not window.is_comparable for window in windows[case.case_id])
+        if measured is not None or is_refused or case.case_id in failed:
             curve = case.curve if measured is None else measured.curve
             cases[_without_ranks(curve), case.message_size_bytes].append(case)
     curves = []
     for (curve, size), some in cases.items():
         ordered = sorted(some, key=lambda case: case.rank_count)
         points = tuple(_point(run, case, of_cases[case.case_id], windows[case.case_id], method) for case in ordered)
+        if not any(windows[case.case_id] for case in ordered):
+            continue  # nothing was measured: there are failures alone
         knee = knee_of(points)
         state, because = state_of(points, knee)
         receivers = layout_from(ordered[0].ranks).receiver_count
@@ -113,8 +126,34 @@ def _point(
         evidence=evidence_of(counts, of_entry),
         destinations=destinations_of(run, run.manifest.cases[case.case_id], windows, method),
         sending_host_count=len(set(entry.hosts[entry.receivers :])),
+        host_fairness=_host_fairness(entry, windows),
+        lacks_because="" if aggregate else _why_lacking(windows),
         carried_share=_carried_share(run, entry, counts),
     )
+
+
+def _host_fairness(entry: Entry, windows: Sequence[StreamWindow]) -> float | None:
+    """Return the median over windows of Jain's index of the hosts that send; None where one alone does."""
+    found = []
+    for window in windows:
+        of_host: dict[str, list[float]] = defaultdict(list)
+        for rank, rate in window.rates_bytes_per_s.items():
+            of_host[entry.hosts[rank]].append(rate)
+        if window.is_comparable and len(of_host) > 1:
+            found.append(jain_index([fmean(rates) for rates in of_host.values()]))
+    return median(found) if found else None
+
+
+def _why_lacking(windows: Sequence[StreamWindow]) -> str:
+    """Return why there is no aggregate."""
+    refused = [window for window in windows if not window.is_comparable]
+    if not windows:
+        return "its launches failed"
+    if len(refused) < len(windows):
+        return "it was above the wire"
+    if all(window.has_messages for window in refused):
+        return f"{counted(len(refused), 'window')} overlapped by less than {LEAST_OVERLAP:.0%}"
+    return f"in {counted(len(refused), 'window')} fewer messages came than streams were sent"
 
 
 def _carried_share(run: RunData, entry: Entry, counts: SwitchCounts | None) -> float | None:

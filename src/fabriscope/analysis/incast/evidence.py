@@ -22,6 +22,8 @@ NOT_READY = ("hw.rcvd_rnr_err", "hw.rnr_nak_retry_err")
 """A sender was told that the receiver had posted no buffer: rxe, mlx5."""
 NOTIFICATIONS = ("hw.rp_cnp_handled",)
 """A sender slowed down as it was notified of congestion (DCQCN): mlx5."""
+LOSS_SHARE = 0.001
+"""Of what TCP sent: it sends as much again as its timers run out, and more where frames were lost."""
 PAUSES = re.compile(r"driver\.rx_(prio[0-7]_pause|global_pause|pause(_frames)?|flow_control_xoff)")
 """Pause frames that a sender's card obeyed: by priority and global (mlx5), global (others, Intel's)."""
 
@@ -48,16 +50,19 @@ class Evidence:
     """How often the lab's switch stopped the hosts of a bystander; of many to one alone there is none."""
     lost_frames: int | None = None
     """On the cables of the lab, as its plan wants, to those that receive and those that send."""
+    tcp_sent_bytes: int | None = None
+    """What TCP sent on the connections of which `retransmitted_bytes` tells."""
 
     @property
     def has_losses(self) -> bool:
         """Return whether frames were lost: by the switch's word, and where it has none by what was sent again.
 
-        A timer that ran out makes TCP and RDMA send again too, without any loss.
+        A timer that ran out makes TCP and RDMA send again too, without any loss: TCP a packet or two of a stream.
         """
         if self.dropped_frames is not None:
             return self.dropped_frames + (self.lost_frames or 0) > 0
-        return bool(self.retransmitted_bytes or self.rdma_retries)
+        by_tcp = (self.retransmitted_bytes or 0) > LOSS_SHARE * (self.tcp_sent_bytes or 0)
+        return by_tcp or bool(self.rdma_retries)
 
 
 _Ports = Mapping[tuple[str, str], Mapping[str, int]]
@@ -81,10 +86,10 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
         retries, not_ready, told = (
             ports_grew(watches, senders, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
         )
-        again = None if layer_of(entry.layer).needs_rdma else _sent_again(watches)
+        sent, again = (None, None) if layer_of(entry.layer).needs_rdma else _sent_and_again(watches)
         lost = _grew(ports, before, fabric, (*receivers, *senders), "lost_frames")
         found[entry.entry_id].append(
-            Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost_frames=lost)
+            Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost, sent)
         )
     return {entry_id: _sum(parts) for entry_id, parts in found.items()}
 
@@ -107,11 +112,13 @@ def _launches(run: RunData) -> Iterator[tuple[LaunchRecord, Entry, int, _Ports, 
     """Yield each launch of streams over a fabric, its first rank that receives, and the switch's ports, also before."""
     records = sorted((line for line in run.lines if isinstance(line, LaunchRecord)), key=_began)
     before: _Ports = {}
+    counting = {id(record) for record in run.journal}  # an attempt that was made again moves the switch's counters only
     for record in records:
         ports = _ports(record)
         case = run.manifest.cases.get(next(iter(record.results), ""))
         pattern = kind_of(case.benchmark).pattern if case is not None else ""
-        if case is not None and pattern in (*OF_STREAMS, BESIDE) and case.entry.fabric is not None:
+        of_streams = case is not None and pattern in (*OF_STREAMS, BESIDE) and case.entry.fabric is not None
+        if case is not None and of_streams and id(record) in counting:
             yield record, case.entry, 2 if pattern == BESIDE else 0, ports, before
         before = ports or before
 
@@ -155,16 +162,16 @@ def _grew(ports: _Ports, before: _Ports, fabric: str, hosts: Sequence[str], name
     return sum(growths) if growths else None
 
 
-def _sent_again(watches: Mapping[str, Watch]) -> int | None:
-    """Return what TCP sent again on the connections of the ranks, None where nobody watched."""
+def _sent_and_again(watches: Mapping[str, Watch]) -> tuple[int | None, int | None]:
+    """Return what TCP sent, and sent again, on the connections of the ranks; None where nobody watched."""
     numbers = [
-        connection.retransmitted_bytes
+        (connection.sent_bytes, connection.retransmitted_bytes)
         for watch in watches.values()
         for reading in watch.readings
         for connection in reading.connections
         if connection.role == RANK and connection.is_closed and connection.retransmitted_bytes is not None
     ]
-    return sum(numbers) if numbers else None
+    return (sum(sent for sent, _ in numbers), sum(again for _, again in numbers)) if numbers else (None, None)
 
 
 def ports_grew(watches: Mapping[str, Watch], senders: Sequence[str], names: Sequence[str]) -> int | None:

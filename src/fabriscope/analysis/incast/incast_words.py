@@ -71,8 +71,12 @@ def refused_sentence(windows: Mapping[tuple[int, str], Sequence[StreamWindow]]) 
     lost = f", and {of_them} {listed(names)} lack an aggregate" if len(names) > 1 else ""
     lost = f", and {of_them} {names[0]} lacks an aggregate" if len(names) == 1 else lost
     worst = min(refused, key=lambda window: window.overlap)
+    told = f"{len(refused)} of {counted(len(every), 'window')} {'is' if len(refused) == 1 else 'are'} refused{lost}"
+    if worst.overlap >= LEAST_OVERLAP:
+        few = "fewer messages came than streams were sent, which says little of what came when"
+        return f"{told}: {few}; a longer `duration` or shorter messages help."
     return (
-        f"{len(refused)} of {counted(len(every), 'window')} {'is' if len(refused) == 1 else 'are'} refused{lost}: all"
-        f" streams were sent at once in less than {LEAST_OVERLAP:.0%} of the window (at worst {worst.overlap:.0%} of"
-        f" {time_text(worst.duration_ns)}), so that their sum is none; a longer `duration` or a quieter machine helps."
+        f"{told}: all streams were sent at once in less than {LEAST_OVERLAP:.0%} of the window (at worst"
+        f" {worst.overlap:.0%} of {time_text(worst.duration_ns)}), so that their sum is none; a longer `duration` or a"
+        " quieter machine helps."
     )

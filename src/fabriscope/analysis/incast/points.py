@@ -46,9 +46,22 @@ class IncastPoint:
     destinations: tuple[Destination, ...] = ()
     """Of many to many; many to one has none beside the whole."""
     sending_host_count: int | None = None
+    host_fairness: float | None = None
+    """Jain's index of the hosts that send, each by the mean rate of its streams, which share the host's own queue."""
+    lacks_because: str = ""
+    """Why there is no aggregate; empty where there is one."""
     carried_share: float | None = None
     """Of the wire, what the lab's switch delivered in the windows; None where nobody knows it, and for RDMA, which
     holds nothing back behind a frame that was lost."""
+
+    @property
+    def index(self) -> float | None:
+        """Return Jain's index by which streams are unfair to each other.
+
+        Of the streams; where nothing was lost, of the hosts: a host's own queue divides what its streams have.
+        """
+        is_by_host = self.host_fairness is not None and not self.evidence.has_losses
+        return self.host_fairness if is_by_host else self.fairness
 
     @property
     def share_of_limit(self) -> float | None:

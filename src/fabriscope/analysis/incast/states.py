@@ -16,7 +16,7 @@ from fabriscope.analysis.incast.points import (
 )
 from fabriscope.analysis.values.streams import AGGREGATE, SLOWEST
 from fabriscope.analysis.words import bytes_text, value_text
-from fabriscope.model.counting import counted, listed
+from fabriscope.model.counting import listed
 
 KEEPS = 0.9
 """An aggregate below this share of what fewer senders had has fallen."""
@@ -62,13 +62,7 @@ def _first_fallen(values: Sequence[float | None], mosts: Sequence[float | None])
 def state_of(points: Sequence[IncastPoint], knee: Knee | None) -> tuple[str, str]:
     """Return the state of a curve, and the evidence for it."""
     told = [point for point in points if point.aggregate.value is not None]
-    if not told:
-        refused = sum(point.refused_window_count for point in points)
-        if refused:
-            return (
-                UNDECIDED,
-                f"the streams of {refused} windows overlapped by less than 90 %: their sum is no aggregate",
-            )
+    if not points:
         return UNDECIDED, "nothing was measured"
     if missing := [point for point in points if point.aggregate.value is None]:
         return UNDECIDED, _lacking(missing)
@@ -114,19 +108,23 @@ def _is_one_launch(points: Sequence[IncastPoint]) -> bool:
 
 def _lacking(points: Sequence[IncastPoint]) -> str:
     """Return which numbers of streams have no aggregate, and why: whatever the others tell, these may be the knee."""
-    counts = listed([str(point.stream_count) for point in points])
-    refused = sum(point.refused_window_count for point in points)
-    why = f"{counted(refused, 'window')} overlapped by less than 90 %" if refused else "it was above the wire"
-    return f"with {counts} {'stream' if counts == '1' else 'streams'} there is no aggregate: {why}"
+    reasons: dict[str, list[str]] = {}
+    for point in points:
+        reasons.setdefault(point.lacks_because, []).append(str(point.stream_count))
+    return "; ".join(
+        f"with {listed(counts)} {'stream' if counts == ['1'] else 'streams'} there is no aggregate: {why}"
+        for why, counts in reasons.items()
+    )
 
 
 def _unfairness(points: Sequence[IncastPoint]) -> str:
     """Return where streams are least fair to each other; nothing where they are nowhere unfair."""
     several = [point for point in points if point.sending_host_count != 1]  # one host's queue divides its own streams
-    worst = min(several, key=lambda point: point.fairness if point.fairness is not None else 1.0, default=None)
-    if worst is None or worst.fairness is None or worst.fairness >= LEAST_FAIRNESS:
+    worst = min(several, key=lambda point: point.index if point.index is not None else 1.0, default=None)
+    if worst is None or worst.index is None or worst.index >= LEAST_FAIRNESS:
         return ""
-    words = f"Jain's index is {worst.fairness:.2f} with {worst.stream_count} streams, the slowest of which has"
+    whose = "" if worst.index == worst.fairness else " of the hosts that send"
+    words = f"Jain's index{whose} is {worst.index:.2f} with {worst.stream_count} streams, the slowest of which has"
     return f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}"
 
 
@@ -166,7 +164,9 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
 def _never_full(points: Sequence[IncastPoint]) -> str:
     """Return that no number of streams fills the wire, which then tells nothing of what fills it; else nothing."""
     shares = [share for point in points if (share := point.share_of_limit) is not None]
-    if not shares or max(shares) >= FILLS:
+    if not shares:
+        return "nobody says what the wire allows: the fabric's `line_rate` would (`--line-rate`)"
+    if max(shares) >= FILLS:
         return ""
     most = f"the streams have at most {max(shares):.0%} of what the wire allows"
     return f"{most}, with any number that was measured: whether hosts or the fabric limit them is not told"

@@ -44,6 +44,10 @@ def carrier_of(layer: str, fabric: Fabric) -> tuple[str, int | None]:
     return {"iwarp": TCP}.get(fabric.transport or "", ""), fabric.mtu_bytes
 
 
+LARGEST_MTU_BYTES = 65_535
+"""Of IP; where nobody says the MTU, a rate is bounded as if it were this."""
+
+
 def wire_bytes(payload_bytes: int, mtu_bytes: int, carrier: str = TCP) -> int:
     """Return the bytes that a payload takes on the wire, in as few segments as the MTU allows.
 

@@ -20,7 +20,7 @@ from fabriscope.analysis.frames import (
 from fabriscope.analysis.proof.transport import without_refuted
 from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.batches import batches
-from fabriscope.analysis.values.bounds import carrier_of, is_impossible, metric_limit
+from fabriscope.analysis.values.bounds import LARGEST_MTU_BYTES, carrier_of, is_impossible, metric_limit
 from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.kept_state import KEPT, order_of, with_kept_state
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
@@ -261,10 +261,11 @@ class _Limits:
         if fabric is None or case.placement != "inter":
             return None
         carrier, mtu_bytes = carrier_of(case.layer, fabric)
+        largest = LARGEST_MTU_BYTES if kind_of(case.benchmark).pattern in OF_STREAMS else None
         return metric_limit(
             metric_id,
             fabric.line_rate_bits_per_s,
-            mtu_bytes,
+            mtu_bytes or largest,
             case.message_size_bytes,
             case.window_size if drains_windows(case.benchmark, self._parameters.get(case.case_id, {})) else None,
             carrier,

@@ -73,6 +73,8 @@ class StreamWindow:
     """It ends with a round, and whatever came, came in it."""
     under_way_bytes: int = 0
     """What all streams may have under way, where what came of them is seen by whole messages alone; otherwise 0."""
+    least_bytes: int = 0
+    """A message of each stream."""
 
     @property
     def span_unix_ns(self) -> tuple[int, int] | None:
@@ -96,9 +98,14 @@ class StreamWindow:
         return max(0.0, 1 - max(0, apart_ns) / self.duration_ns)
 
     @property
+    def has_messages(self) -> bool:
+        """Return whether as many messages came as there are streams; parts of fewer say little of what came when."""
+        return not self.under_way_bytes or sum(map(sum, self.series.values())) >= self.least_bytes
+
+    @property
     def is_comparable(self) -> bool:
-        """Return whether the streams overlapped enough for their sum to be an aggregate."""
-        return self.overlap >= LEAST_OVERLAP
+        """Return whether the streams' sum is an aggregate: they overlapped enough, and messages of them came."""
+        return self.overlap >= LEAST_OVERLAP and self.has_messages
 
     @property
     def counted_from_ns(self) -> int:
@@ -217,6 +224,7 @@ def _as_told(window: StreamWindow, account: GroupAccount, case: Case, origin_uni
         margin_ns=int(account.margin_ns or 0),
         origin_unix_ns=account.start_unix_ns or origin_unix_ns,
         under_way_bytes=len(window.series) * of_stream,
+        least_bytes=len(window.series) * case.message_size_bytes,
     )
 
 
