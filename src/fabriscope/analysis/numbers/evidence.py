@@ -33,7 +33,7 @@ FIXED, SEQUENTIAL, ANYTIME = "fixed", "sequential", "anytime"
 CONFIDENCE = 0.95
 PRIOR = 0.1
 """Small values favour large effects, which few blocks can show: with 0.1 three blocks can decide, with 1 it takes five.
-Many blocks pay little for it (10 % of the width at 10 blocks)."""
+Many blocks pay little for it (8 % of the width at 10 blocks)."""
 WIDEST_LOG = 300.0
 """An interval that is wider than this on either side says nothing, and stands as none."""
 _GRID = 129

@@ -69,7 +69,7 @@ def effective_samples(frame: pl.DataFrame) -> pl.DataFrame:
     """Return for each launch and case how many independent samples its samples are worth, and one sample's length.
 
     Columns `effective_count` (null where there are fewer than 3 bursts), `sample_count`, `burst_count`, `sample` (the
-    median sample). By batch means, the bursts being the batches: n s^2 / (b s_b^2), between the number of bursts
+    median sample). By batch means, the bursts being the batches, of b samples each: n s^2 / (b s_b^2), between 1
     and n (Flegal and Jones, "Batch means and spectral variance estimators in MCMC", Annals of Statistics 38, 2010).
     """
     mean = pl.col("log_sum") / pl.col("sample_count")

@@ -17,6 +17,8 @@ MOST_ADDED_BLOCKS = 10
 UNTIL_DECIDED = "decided"
 UNTIL_LAUNCHES = "launches"
 ADDED_WORDS = "sizes that a round added are judged among themselves"
+UNPAIRED_WORDS = "anytime-valid: the run goes on until its comparisons are decided"
+"""Of a run whose pairs are judged by the group-sequential t, which is of ratios inside its blocks."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Rules:
     words: str = "Student's t: the number of blocks was fixed before the run"
     horizon: int = 0
     """The most blocks that a run has which is looked at after each: its pairs are judged by the group-sequential t."""
+
+    @property
+    def unpaired_words(self) -> str:
+        """Return by which rule single values have their intervals, and runs that share no blocks are compared."""
+        return UNPAIRED_WORDS if self.horizon else self.words
 
     def mean(self, values: Sequence[float] | Floats, blur: float = 0.0, *, is_added: bool = False) -> Mean:
         """Return what the differences of a pair say, one for each block, by these rules.
@@ -71,4 +78,5 @@ def _rules_of(run: RunData) -> Rules:
 def rules_of_both(one: Rules, other: Rules) -> Rules:
     """Return the rules of two runs that are compared: the more careful ones, and the first one's margin."""
     careful = one if one.method == ANYTIME or other.method == FIXED else other
-    return replace(careful, margin=one.margin, error_rate=min(one.error_rate, other.error_rate))
+    words, error_rate = careful.unpaired_words, min(one.error_rate, other.error_rate)
+    return replace(careful, margin=one.margin, error_rate=error_rate, words=words, horizon=0)

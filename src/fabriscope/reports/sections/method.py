@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriscope.analysis.numbers.evidence import ANYTIME, FIXED
+from fabriscope.analysis.numbers.medians import FREE_FROM, FREE_FROM_ANYTIME
 from fabriscope.analysis.results import Results
+from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.turn_series import turn_series
 from fabriscope.model.metrics import METRICS
 from fabriscope.reports.section import Paragraph, Section, Sections, Term, Terms
@@ -56,32 +59,15 @@ def _build(results: Results) -> list[Section]:
 
 def _values(results: Results) -> Iterator[Term]:
     """Yield how numbers become values, intervals and verdicts."""
-    words, margin = results.rules.words, f"{results.rules.margin * 100:g} %"
     yield Term(
         "Value of a launch",
         "times (and the ping-pong bandwidth, which follows from one): the median over the medians of the bursts; "
         "other bandwidths: all bytes over all time; the latency of a victim: the mean of all operations",
     )
-    yield Term(
-        "Value and interval",
-        "median of the launch values; its 95\N{NO-BREAK SPACE}% interval, "
-        f"{words}; from six launches on between order statistics, which ask for no shape; none for a single launch. "
-        "A slow mode that few launches meet can stay unseen: all n miss it in one run of twenty or more where fewer "
-        "than 1 − 0.05^(1/n) of them meet it, 45\N{NO-BREAK SPACE}% with 5, 17\N{NO-BREAK SPACE}% with 16; "
-        "where one side of a comparison alone has such a mode, neither the ratio's interval nor “equivalent” knows of "
-        "it",
-    )
+    yield _estimate(results.rules)
     if sentence := results.kept_state.sentence():
         yield Term("The machine from launch to launch", sentence)
-    yield Term(
-        "Comparison",
-        f"geometric mean of the ratios inside each block, and not the quotient of the two medians beside it; interval "
-        f"over blocks ({words}); “equivalent” when the ratio is shown to lie "
-        f"within {margin} of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
-        "“undecided”; fewer than three blocks decide nothing; where the numbers go in steps, half a step of each side "
-        "belongs to the interval; a lead is stated as large as it is given that it was shown, which is less than was "
-        "measured where it was shown barely (ratios as measured are in comparisons.csv)",
-    )
+    yield _comparison(results.rules)
     if results.run.once(turn_series):
         yield Term(
             "Ratio of launches that measured in turns",
@@ -89,6 +75,36 @@ def _values(results: Results) -> Iterator[Term]:
             "the sums over the same cycles; the values beside it are those of whole launches",
         )
     yield _MANY
+
+
+def _estimate(rules: Rules) -> Term:
+    """Return what the number of a case is, by which rule its interval is taken, and what the interval cannot know."""
+    free_from = FREE_FROM_ANYTIME if rules.method == ANYTIME else FREE_FROM
+    return Term(
+        "Value and interval",
+        "median of the launch values; its 95\N{NO-BREAK SPACE}% interval, "
+        f"{rules.unpaired_words}; from {free_from} launches on between order statistics, which ask for no shape; none "
+        "for a single launch. A slow mode that few launches meet can stay unseen: all n miss it in one run of twenty "
+        "or more where fewer than 1 − 0.05^(1/n) of them meet it, 45\N{NO-BREAK SPACE}% with 5, "
+        "17\N{NO-BREAK SPACE}% with 16; where one side of a comparison alone has such a mode, neither the ratio's "
+        "interval nor “equivalent” knows of it",
+    )
+
+
+def _comparison(rules: Rules) -> Term:
+    """Return what a ratio is, and when it makes which verdict."""
+    stated = (
+        "; a lead is stated as large as it is given that it was shown, which is less than was measured where it was "
+        "shown barely (ratios as measured are in comparisons.csv)"
+    )
+    return Term(
+        "Comparison",
+        f"geometric mean of the ratios inside each block, and not the quotient of the two medians beside it; interval "
+        f"over blocks ({rules.words}); “equivalent” when the ratio is shown to lie "
+        f"within {rules.margin * 100:g} % of 1, else “faster” or “slower” when it is shown to differ from 1, otherwise "
+        "“undecided”; fewer than three blocks decide nothing; where the numbers go in steps, half a step of each side "
+        f"belongs to the interval{stated if rules.method == FIXED else ''}",
+    )
 
 
 SECTION = Sections("method", 130, _build)
