@@ -83,3 +83,34 @@ def test_every_page_is_in_the_site() -> None:
 
     listed = list(pages(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
     assert sorted(listed) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+
+
+TRIAL = re.compile(r"python (?:-m )?((?:campaigns|benchmarks)[\w./]*)([^`]*)")
+IMPORTED = re.compile(r"^from ((?:campaigns|benchmarks)[\w.]*) import", re.MULTILINE)
+
+
+def trials(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield each program of ours by which a page says that a number can be made again, and the options that it gets."""
+    blocks = " ".join(FENCE.findall(text)).replace("\\\n", " ")
+    for shown in (*blocks.splitlines(), *re.findall(r"`[^`]+`", FENCE.sub("", text))):
+        if match := TRIAL.search(shown.split(" #")[0]):
+            yield match[1], re.findall(r"\s(--[a-z][a-z-]*|-[a-z])\b", match[2])
+
+
+def source_of(program: str) -> str:
+    """Return the text of a program, of a folder that of all its files; nothing where there is none."""
+    path = ROOT / (program if program.endswith(".py") else program.replace(".", "/"))
+    if (path / "__main__.py").exists():
+        return "".join(file.read_text() for file in path.glob("*.py"))
+    file = path.with_suffix(".py")
+    return file.read_text() if file.exists() else ""
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one.name not in OLD_COMMANDS], ids=lambda page: page.name)
+def test_what_makes_a_page_s_numbers_exists_and_takes_what_is_shown(page: Path) -> None:
+    for program, options in trials(page.read_text()):
+        source = source_of(program)
+        assert source, f"{page.name} shows `{program}`, which there is not"
+        source += "".join(map(source_of, IMPORTED.findall(source)))
+        for option in options:
+            assert f'"{option}"' in source, f"{page.name} shows {option} of {program}, which does not take it"
