@@ -128,6 +128,11 @@ def test_what_cannot_be_is_named(tmp_path: Path, text: str, said: str) -> None:
         placed(tmp_path, text)
 
 
+def test_a_range_that_goes_down_is_told_as_it_should_be(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"'3\.\.1' goes down: write 1\.\.3"):
+        placed(tmp_path, "layers: [tcp]\nmany_to_one: {streams: 3..1}\n" + SENT)
+
+
 def test_over_mpi_alone_more_streams_than_hosts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match="over MPI each host that sends has one stream, and there are 3 such hosts"):
         placed(tmp_path, "layers: [mpi]\nmpi: [mpich]\nmany_to_one: {streams: 2..5}\n" + SENT)

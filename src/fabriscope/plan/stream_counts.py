@@ -21,6 +21,8 @@ def _stream_counts(value: Any) -> tuple[int, ...]:
         match = _STREAM_RANGE.fullmatch(item) if isinstance(item, str) else None
         if match is not None and 1 <= int(match["first"]) <= int(match["last"]) <= MAX_STREAMS:
             counts += range(int(match["first"]), int(match["last"]) + 1)
+        elif match is not None and int(match["first"]) > int(match["last"]):
+            raise ValueError(f"{shown(item)} goes down: write {match['last']}..{match['first']}")
         elif isinstance(item, int) and not isinstance(item, bool) and 1 <= item <= MAX_STREAMS:
             counts.append(item)
         else:

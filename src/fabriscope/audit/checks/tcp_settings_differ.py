@@ -30,7 +30,7 @@ CHECK = Check(
     "tcp-settings-differ",
     "warning",
     "all hosts have TCP set alike",
-    why="a stream stops at the smaller buffer of its two ends",
+    why="a stream has what both of its ends have: the smaller buffer, and no SACK that one of them lacks",
     source="esnet/iperf#375, #1664",
     look=agree(
         r"tcp\.(receive_buffer_bytes_max|send_buffer_bytes_max|core_rmem_max_bytes|core_wmem_max_bytes|timestamps|sack|window_scaling|ecn|core_busy_poll_us|core_netdev_max_backlog|core_default_qdisc)",
