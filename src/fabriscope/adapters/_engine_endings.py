@@ -11,8 +11,10 @@ _SHELL_ADDS, _LAST_SIGNAL = 128, 64
 
 
 def killed(outcomes: Sequence[Outcome]) -> str:
-    """Return which ranks a signal of somebody else's ended: then a peer that closed its connection has a name."""
-    return "".join(f"; {_ending(rank, one)}" for rank, one in enumerate(outcomes) if _signal(one) is not None)
+    """Return which ranks a signal of somebody else's ended or stopped: then a peer that was waited for has a name."""
+    return "".join(
+        f"; {_ending(rank, one)}" for rank, one in enumerate(outcomes) if one.stood_still or _signal(one) is not None
+    )
 
 
 def ended_badly(outcomes: Sequence[Outcome]) -> str:
@@ -39,7 +41,9 @@ def _signal(outcome: Outcome) -> int | None:
 
 
 def _ending(rank: int, outcome: Outcome) -> str:
-    if outcome.timed_out:
+    if outcome.stood_still:
+        how = "stood still, stopped by a signal"
+    elif outcome.timed_out:
         how = "did not end in time"
     elif outcome.exit_status is None:
         how = "was ended by us"

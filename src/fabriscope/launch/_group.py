@@ -21,6 +21,8 @@ class Member:
     pid: int
     parent_pid: int
     name: str
+    is_stopped: bool = False
+    """Whether a signal keeps it from running."""
 
 
 def living(group: int) -> list[Member]:
@@ -45,7 +47,8 @@ def _member(pid: int, group: int) -> Member | None:
     state, parent_pid, its_group = after.split(maxsplit=3)[:3]
     if int(its_group) != group or state in (b"Z", b"X"):
         return None
-    return Member(pid, int(parent_pid), before.partition(b"(")[2].decode("utf-8", "replace"))
+    name = before.partition(b"(")[2].decode("utf-8", "replace")
+    return Member(pid, int(parent_pid), name, is_stopped=state == b"T")
 
 
 def programs(group: int) -> list[Member]:

@@ -46,6 +46,7 @@ class Process:
         self._is_watcher = is_watcher
         self.timed_out = False
         self.was_stopped = False
+        self.stood_still = False
         self.has_ended = threading.Event()
         self._exit_status = 0
         self._said_all_at_s: float | None = None
@@ -77,6 +78,7 @@ class Process:
     def ask_to_end(self) -> None:
         """Send SIGTERM to the programs of the group; to mpirun alone, since it ends its ranks, remote ones too."""
         members = _group.programs(self._popen.pid)
+        self.stood_still = any(member.is_stopped for member in members)
         for member in members[:1] if self.command.rank_hosts else members:
             _group.send(member, signal.SIGTERM, self._popen.pid)
 
@@ -148,6 +150,7 @@ class Process:
             started_unix_ns=self._started_unix_ns,
             elapsed_ns=self._ended_ns - self._started_ns,
             timed_out=self.timed_out,
+            stood_still=self.stood_still,
         )
 
 

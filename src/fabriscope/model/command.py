@@ -65,6 +65,8 @@ class Outcome:
     started_unix_ns: int
     elapsed_ns: int
     timed_out: bool = False
+    stood_still: bool = False
+    """Whether a signal kept a process of it from running when we ended it; not seen of hosts over ssh."""
     may_have_left: bool = False
     """Whether neither the command nor what removes what it makes said that nothing of it is left elsewhere."""
     left_as: str = ""
