@@ -4,15 +4,11 @@ A window lasts as long as each sender sends, from the first sender's start on: n
 before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
 In rounds it lasts until the last round is over: all that was asked for has come then, and no message is cut by its end.
 
-Where whole messages alone are seen, each is spread evenly over the time since its stream's one before. That is too
-early for those that wait for their turn in a queue, by as much at any moment as waits then: nothing at the start, and
-at the end up to a message of each stream. So what is counted of such a window begins when as much has arrived as all
-streams may have under way, after half of it at the latest: it is too early by as much then as it is at the end.
+Where whole messages alone are seen, what is counted may begin later (whole_messages.py).
 """
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +16,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from fabriscope.analysis.frames import group_accounts
+from fabriscope.analysis.values.whole_messages import counted_from, is_too_early
 from fabriscope.model.case import Case
 from fabriscope.model.measurement import ARRIVED, RANK_OPERATION, RANK_START
 from fabriscope.model.record import GroupAccount
@@ -100,7 +97,8 @@ class StreamWindow:
     @property
     def has_messages(self) -> bool:
         """Return whether as many messages came as there are streams; parts of fewer say little of what came when."""
-        return not self.under_way_bytes or sum(map(sum, self.series.values())) >= self.least_bytes
+        sees_all = self.has_whole_rounds or not self.under_way_bytes
+        return sees_all or sum(map(sum, self.series.values())) >= self.least_bytes
 
     @property
     def is_comparable(self) -> bool:
@@ -112,24 +110,27 @@ class StreamWindow:
         """Return how long after the first start what is counted begins, in ns."""
         if self.has_whole_rounds or not self.under_way_bytes:
             return 0
-        arrived = itertools.accumulate(map(sum, zip(*self.series.values(), strict=True)))
-        intervals = next((place for place, count in enumerate(arrived, 1) if count >= self.under_way_bytes), None)
-        latest_ns = self.duration_ns // 2
-        return latest_ns if intervals is None else min(intervals * self.interval_ns, latest_ns)
+        by_interval = map(sum, zip(*self.series.values(), strict=True))
+        later_ns = counted_from(by_interval, self.interval_ns, self.under_way_bytes, self.duration_ns)
+        before, until = (sum(self._arrived(at_ns).values()) for at_ns in (later_ns, self.duration_ns))
+        return later_ns if is_too_early(before, until, later_ns / self.duration_ns, self.least_bytes) else 0
 
     @property
     def stream_bytes(self) -> dict[int, float]:
         """Return rank to what is counted of its stream, in bytes; of intervals that are cut, their share."""
         if self.has_whole_rounds:
             return {rank: float(sum(counts) + self.after_bytes[rank]) for rank, counts in self.series.items()}
-        from_ns = self.first_start_ns + self.counted_from_ns
-        end_ns = self.first_start_ns + self.duration_ns
-        counted = {}
-        for rank, counts in self.series.items():
-            start_ns = self.receiver_starts_ns[self.receiver_of(rank)]
-            before, until = (_until(counts, self.interval_ns, at_ns - start_ns) for at_ns in (from_ns, end_ns))
-            counted[rank] = until - (before if self.counted_from_ns else 0.0)
-        return counted
+        until, from_ns = self._arrived(self.duration_ns), self.counted_from_ns
+        before = self._arrived(from_ns) if from_ns else dict.fromkeys(until, 0.0)
+        return {rank: count - before[rank] for rank, count in until.items()}
+
+    def _arrived(self, after_ns: int) -> dict[int, float]:
+        """Return rank to what had arrived of its stream this long after the first start, in bytes."""
+        at_ns = self.first_start_ns + after_ns
+        return {
+            rank: _until(counts, self.interval_ns, at_ns - self.receiver_starts_ns[self.receiver_of(rank)])
+            for rank, counts in self.series.items()
+        }
 
     def receiver_of(self, rank: int) -> int:
         """Return to which rank a rank sends: the senders of each that receives follow one another."""
