@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import polars as pl
 import pytest
 from tests.analysis.test_incast import point
 
-from fabriscope.analysis.incast.evidence import NOT_READY, PAUSES, RETRIES, Evidence, pause_frames, ports_grew
+from fabriscope.analysis.incast.evidence import (
+    NOT_READY,
+    PAUSES,
+    RETRIES,
+    Evidence,
+    evidence_by_entry,
+    pause_frames,
+    ports_grew,
+)
 from fabriscope.analysis.incast.points import DROPPED, HOLDS, UNDECIDED
 from fabriscope.analysis.incast.states import state_of
+from fabriscope.model.case import Case, Entry
 from fabriscope.model.counters import Reading, Watch
 from fabriscope.model.fabric import Fabric
+from fabriscope.model.manifest import Manifest
+from fabriscope.model.record import LaunchRecord, Result
+from fabriscope.model.run_data import RunData
 
 
 def watch(*ports: Mapping[str, int]) -> Watch:
@@ -69,8 +82,24 @@ def test_what_is_sent_again_is_a_loss_only_where_no_switch_counts_drops() -> Non
     assert not Evidence(dropped_frames=0, retransmitted_bytes=1016, rdma_retries=3).has_losses
     assert Evidence(dropped_frames=None, retransmitted_bytes=1016).has_losses
     assert Evidence(dropped_frames=None, rdma_retries=3).has_losses
+    assert not Evidence(retransmitted_bytes=999, tcp_sent_bytes=1_000_000).has_losses, "a timer's packet or two"
+    assert Evidence(retransmitted_bytes=1001, tcp_sent_bytes=1_000_000).has_losses
     assert Evidence(dropped_frames=2).has_losses
     assert not Evidence().has_losses
+
+
+def test_an_attempt_that_was_made_again_moves_the_switchs_counters_only() -> None:
+    case = Case(Entry("tcp", "wire", "inter", ("to", "a")), "many_to_one", 8)
+    attempts = [
+        LaunchRecord(
+            1, 1, case.entry.entry_id, attempt, results={case.case_id: Result("ok")}, started_unix_ns=attempt,
+            fabric_counters={"ports": [{"fabric": "wire", "host": "to", "dropped_frames": dropped}]},
+        )
+        for attempt, dropped in ((1, 70), (2, 75))
+    ]  # fmt: skip
+    manifest = Manifest(2, cases={case.case_id: case})
+    run = RunData("", manifest, (attempts[1],), pl.LazyFrame(), lines=tuple(attempts))
+    assert evidence_by_entry(run)[case.entry.entry_id].dropped_frames == 5
 
 
 @pytest.mark.parametrize(

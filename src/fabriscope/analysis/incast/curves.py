@@ -78,7 +78,7 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> l
     windows: dict[str, list[StreamWindow]] = defaultdict(list)
     for (_, case_id), of_launch in windows_by_launch(run).items():
         windows[case_id] += of_launch
-    failed = {case_id for record in run.journal for case_id, one in record.results.items() if one.reason}
+    failed = {case_id for record in run.journal for case_id in record.failures}
     cases: dict[tuple[Curve, int], list[PlannedCase]] = defaultdict(list)
     for case in planned_cases(run):
         measured = of_cases[case.case_id].get(AGGREGATE)
@@ -127,30 +127,35 @@ def _point(
         destinations=destinations_of(run, run.manifest.cases[case.case_id], windows, method),
         sending_host_count=len(set(entry.hosts[entry.receivers :])),
         host_fairness=_host_fairness(entry, windows),
-        lacks_because="" if aggregate else _why_lacking(windows),
+        lacks_because="" if aggregate else _why_lacking(windows, is_above_wire=row is not None),
         carried_share=_carried_share(run, entry, counts),
     )
 
 
 def _host_fairness(entry: Entry, windows: Sequence[StreamWindow]) -> float | None:
-    """Return the median over windows of Jain's index of the hosts that send; None where one alone does."""
+    """Return the median over windows of Jain's index of the hosts that send, each by the mean rate of its streams.
+
+    None where one host alone sends, or each has one stream: then it is the streams' own.
+    """
     found = []
     for window in windows:
         of_host: dict[str, list[float]] = defaultdict(list)
         for rank, rate in window.rates_bytes_per_s.items():
             of_host[entry.hosts[rank]].append(rate)
-        if window.is_comparable and len(of_host) > 1:
+        if window.is_comparable and 1 < len(of_host) < len(window.series):
             found.append(jain_index([fmean(rates) for rates in of_host.values()]))
     return median(found) if found else None
 
 
-def _why_lacking(windows: Sequence[StreamWindow]) -> str:
+def _why_lacking(windows: Sequence[StreamWindow], *, is_above_wire: bool) -> str:
     """Return why there is no aggregate."""
     refused = [window for window in windows if not window.is_comparable]
+    if is_above_wire:
+        return "it was above the wire"
     if not windows:
         return "its launches failed"
     if len(refused) < len(windows):
-        return "it was above the wire"
+        return "its launches do not count: their bytes went elsewhere"
     if all(window.has_messages for window in refused):
         return f"{counted(len(refused), 'window')} overlapped by less than {LEAST_OVERLAP:.0%}"
     return f"in {counted(len(refused), 'window')} fewer messages came than streams were sent"

@@ -23,7 +23,7 @@ NOT_READY = ("hw.rcvd_rnr_err", "hw.rnr_nak_retry_err")
 NOTIFICATIONS = ("hw.rp_cnp_handled",)
 """A sender slowed down as it was notified of congestion (DCQCN): mlx5."""
 LOSS_SHARE = 0.001
-"""Of what TCP sent: it sends as much again as its timers run out, and more where frames were lost."""
+"""More than this share of what TCP sent was sent again because frames were lost; less, as timers ran out."""
 PAUSES = re.compile(r"driver\.rx_(prio[0-7]_pause|global_pause|pause(_frames)?|flow_control_xoff)")
 """Pause frames that a sender's card obeyed: by priority and global (mlx5), global (others, Intel's)."""
 

@@ -47,7 +47,7 @@ class IncastPoint:
     """Of many to many; many to one has none beside the whole."""
     sending_host_count: int | None = None
     host_fairness: float | None = None
-    """Jain's index of the hosts that send, each by the mean rate of its streams, which share the host's own queue."""
+    """Jain's index of the hosts that send, each by the mean rate of its streams; None where it is the streams' own."""
     lacks_because: str = ""
     """Why there is no aggregate; empty where there is one."""
     carried_share: float | None = None
@@ -55,7 +55,7 @@ class IncastPoint:
     holds nothing back behind a frame that was lost."""
 
     @property
-    def index(self) -> float | None:
+    def judged_fairness(self) -> float | None:
         """Return Jain's index by which streams are unfair to each other.
 
         Of the streams; where nothing was lost, of the hosts: a host's own queue divides what its streams have.

@@ -120,12 +120,16 @@ def _lacking(points: Sequence[IncastPoint]) -> str:
 def _unfairness(points: Sequence[IncastPoint]) -> str:
     """Return where streams are least fair to each other; nothing where they are nowhere unfair."""
     several = [point for point in points if point.sending_host_count != 1]  # one host's queue divides its own streams
-    worst = min(several, key=lambda point: point.index if point.index is not None else 1.0, default=None)
-    if worst is None or worst.index is None or worst.index >= LEAST_FAIRNESS:
+    worst = min(several, key=_fairness, default=None)
+    if worst is None or (index := _fairness(worst)) >= LEAST_FAIRNESS:
         return ""
-    whose = "" if worst.index == worst.fairness else " of the hosts that send"
-    words = f"Jain's index{whose} is {worst.index:.2f} with {worst.stream_count} streams, the slowest of which has"
+    whose = "" if index == worst.fairness else " of the hosts that send"
+    words = f"Jain's index{whose} is {index:.2f} with {worst.stream_count} streams, the slowest of which has"
     return f"{words} {value_text(worst.slowest_bytes_per_s or 0.0, SLOWEST)}"
+
+
+def _fairness(point: IncastPoint) -> float:
+    return 1.0 if point.judged_fairness is None else point.judged_fairness
 
 
 def _fall(points: Sequence[IncastPoint], knee: Knee) -> str:
