@@ -85,3 +85,11 @@ def test_interfaces_of_vlans_are_looked_at(fact: str, usual: int, odd: int, chec
     assert (finding.hosts, finding.path) == (("node1",), "eth0.7")
     assert "eth0.7" in finding.remedy
     assert finding.witnesses[0].where == "node1 eth0.7"
+
+
+def test_pauses_of_a_port_are_not_missed_where_the_host_asks_for_none() -> None:
+    """A running configuration without a line of them left every fabric with something that could not be seen."""
+    nothing = {"rx_pause": ABSENT, "tx_pause": ABSENT}
+    assert auditing.audit(scene(port=nothing), only=["pause-only-one-end"]).unseen == ()
+    asked = auditing.audit(scene({"interface.eth0.rx_pause": True}, nothing), only=["pause-only-one-end"])
+    assert [one.hosts for one in asked.unseen] == [("node2",)]

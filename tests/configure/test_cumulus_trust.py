@@ -68,3 +68,12 @@ def test_what_stood_there_is_said_again_by_undo() -> None:
 def test_remedies_are_commands(system: str, port: str, what: str, said: str) -> None:
     place = Place("leaf1", HostFacts(), (port,), Device("leaf1", system, HostFacts()), port)
     assert commands.on_switch(place, what, queue=3, priority=3) == said
+
+
+def test_a_port_with_a_profile_of_its_own_is_left_to_its_owner() -> None:
+    own = NVUE.replace(
+        "        type: swp\n", "        qos:\n          pfc:\n            profile: MINE\n        type: swp\n"
+    )
+    found, _ = ready("cumulus", "leaf1", own, Wanted(5, 46, 4200))
+    assert ["swp1 has the profile MINE (`qos pfc`)" in one for one in found.doubts] == [True]
+    assert ready("cumulus", "leaf1", NVUE, Wanted(5, 46, 4200))[0].doubts == ()

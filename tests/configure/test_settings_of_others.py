@@ -226,3 +226,13 @@ def test_a_strict_class_of_a_host_that_shares_otherwise_is_told() -> None:
     known += [Fact(f"dcb.eth0.{name}", value) for name, value in told.items()]
     found = linux.DIALECT.ready(WANTED, Saved("node1", None, HostFacts(tuple(known))))
     assert "traffic class 3 of eth0 is strict and stays so" in found.remarks
+
+
+def test_of_onyx_a_port_that_is_split_is_none() -> None:
+    text = onyx(
+        "interface ethernet 1/5 module-type qsfp-split-4 force", "interface ethernet 1/5/1-1/5/4 mtu 1500 force"
+    )
+    found, files = ready("onyx", "leaf1", text, WANTED)
+    assert list(found.ports) == [f"Ethernet1/5/{at}" for at in range(1, 5)]
+    assert "ethernet 1/5 " not in files["configure.txt"]
+    assert "Ethernet1/5" not in facts(text).ports

@@ -8,7 +8,7 @@ from functools import partial
 
 from fabriscope.configure import fec
 from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
-from fabriscope.devices.cumulus import settings
+from fabriscope.devices.cumulus import ports_of, settings
 from fabriscope.devices.system import numbers_in
 
 MTU_BYTES = 9216
@@ -54,22 +54,28 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         steps += fec.of_command(wanted.fec, port, _said("fec", port, fec="{fec}"), _FEC, now, _said("no fec"))
     counters = (f"nv show interface {port} counters qos -o json" for port in ports[:1])
     proofs = ("nv show qos roce -o json", *counters, "nv config show -o json")
-    return Ready(tuple(steps), proofs, tuple(_remarks(wanted, tree)), tuple(ports), tuple(interfaces))
+    remarks, doubts = tuple(_remarks(wanted, tree)), tuple(_doubts(interfaces, ports))
+    return Ready(tuple(steps), proofs, remarks, tuple(ports), tuple(interfaces), doubts)
+
+
+def _doubts(interfaces: Mapping[str, object], ports: Sequence[str]) -> Iterator[str]:
+    """Yield the ports to which what is set for all does not come: a profile of their own stands in its place."""
+    for kind in ("pfc", "congestion-control", "mapping"):
+        for port in ports:
+            if (profile := _under(interfaces, port, "qos", kind).get("profile", "default-global")) != "default-global":
+                yield (
+                    f"{port} has the profile {profile} (`qos {kind}`) in place of what all ports have: it stays so, and"
+                    " is yours to change"
+                )
 
 
 def _interfaces(tree: Mapping[str, object]) -> dict[str, object]:
-    """Return what is said of each port: a key such as `swp1-4,7` is said of several."""
-    found: dict[str, object] = {}
+    """Return what is said of each port: a key such as `swp1-4,7` is said of several, and several may say of one."""
+    found: dict[str, dict[str, object]] = {}
     for key, about in _under(tree, "interface").items():
-        head, before = "", ""
-        for part in key.split(","):
-            match = re.fullmatch(r"(swp(?:\d+s)?)?(\d+)(s\d+)?(?:-(\d+))?", part)
-            if match is None or not (match[1] or head) or (match[3] and match[4]):
-                continue
-            head, before = match[1] or head, match[2]
-            last = min(int(match[4] or before), 1023)
-            found |= {f"{head}{at}{match[3] or ''}": about for at in range(int(before), last + 1)}
-    return {name: about for name, about in found.items() if re.fullmatch(_PORT, name)}
+        for name in (one for one in ports_of(key) if re.fullmatch(_PORT, one)):
+            _merge(found.setdefault(name, {}), about if isinstance(about, dict) else {})
+    return dict(found)
 
 
 def _merge(tree: dict[str, object], part: Mapping[str, object]) -> None:

@@ -21,8 +21,8 @@ from fabriscope.configure.step import (
     step,
 )
 from fabriscope.devices.configuration import Block, after, blocks, named
-from fabriscope.devices.system import numbers_in
-from fabriscope.model.priorities import DSCP_NAMES, listed
+from fabriscope.devices.nxos import dscps
+from fabriscope.model.priorities import listed
 
 MTU_BYTES = 9216
 _PORT = r"Ethernet ?\d+(?:/\d+){1,2}"
@@ -160,7 +160,7 @@ def _matching(tree: Sequence[Block], dscp: int) -> set[str]:
         name.split()[-1]
         for name, one in named(tree, "class-map type qos")
         for line in one.lines
-        if line.startswith("match dscp ") and dscp in _dscps(line.removeprefix("match dscp "))
+        if line.startswith("match dscp ") and dscp in dscps(line.removeprefix("match dscp "))
     }
 
 
@@ -192,13 +192,6 @@ def _other_groups(policy: Block | None, matching: set[str]) -> list[str]:
     return [name for name, lines in classes if name in matching and after(lines, "set qos-group") is not None]
 
 
-def _dscps(text: str) -> set[int]:
-    """Return the DSCPs of `match dscp 26,28-30`, or of `match dscp af31`."""
-    words = (str(DSCP_NAMES.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
-    plain = ",".join(one for one in words if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
-    return numbers_in(plain)
-
-
 def _sorts(policy: Block | None, matching: set[str], priority: int) -> bool:
     wanted, classes = f"set qos-group {priority}", policy.below if policy is not None else ()
     return any(one.line.split()[-1] in matching and wanted in one.lines for one in classes)
@@ -211,7 +204,7 @@ def _network(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
     if policy is None:
         yield from _new_network(wanted, _free(tree, "policy-map type network-qos", "ROCE-NQ"), touches)
         return
-    pausing = [one for one in policy.below if wanted.priority in _dscps(after(one.lines, "pause pfc-cos") or "")]
+    pausing = [one for one in policy.below if wanted.priority in dscps(after(one.lines, "pause pfc-cos") or "")]
     name = policy.line.split()[-1]
     usual = f"class type network-qos c-8q-nq{wanted.priority}"
     mine = pausing[0] if pausing else next((one for one in policy.below if one.line == usual), None)
@@ -236,7 +229,7 @@ def _network(wanted: Wanted, tree: Sequence[Block]) -> Iterator[Step]:
 def _pausing(tree: Sequence[Block]) -> dict[str, set[int]]:
     """Return the classes that the switch makes lossless, each with its priorities."""
     policy = _of_switch(tree, "network-qos") or Block("")
-    return {one.line.split()[-1]: _dscps(after(one.lines, "pause pfc-cos") or "") for one in policy.below}
+    return {one.line.split()[-1]: dscps(after(one.lines, "pause pfc-cos") or "") for one in policy.below}
 
 
 def _new_network(wanted: Wanted, name: str, touches: str) -> Iterator[Step]:

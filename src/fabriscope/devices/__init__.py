@@ -5,11 +5,11 @@ One file a system; the registry finds those that define `SYSTEM`. Pure functions
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabriscope.devices import session
 from fabriscope.devices.configuration import cut_off
 from fabriscope.devices.system import Output, System, Told
 from fabriscope.model import plain_files
@@ -20,11 +20,6 @@ from fabriscope.registry import discover
 __all__ = ["Configuration", "configurations", "of_folder", "of_texts", "systems"]
 
 MOST_BYTES = 64 << 20
-_PROMPT = re.compile(r"^[\w.@:~()/-]{1,80}[#>$] ?((?:show|nv|sonic-cfggen) .*)$", re.MULTILINE)
-"""A line of a session in which a command was given: `leaf1# show interfaces | json`."""
-_AT_PROMPT = re.compile(r"[\w.@:~()/-]{1,80}[#>$]")
-_PAGER = re.compile(r"^ *--More--[ \b]*(?:\n|\r[ \b]*\r?)", re.MULTILINE)
-"""What a pager left in a session; the line goes on after it, or the next one does."""
 
 
 def systems() -> list[System]:
@@ -70,8 +65,8 @@ def configurations(folder: Path) -> dict[str, Configuration]:
 
 def _flaw(last_line: str, piece: str, file: str) -> str:
     """Return why a configuration may be cut; `file` is the text that ends with it, empty where others follow."""
-    last = "" if piece.startswith(("{", "[")) else file.replace("\r\n", "\n").rpartition("\n")[2].strip()
-    if last not in ("", "!", "end") and not _AT_PROMPT.fullmatch(last):
+    last = "" if piece.startswith(("{", "[")) else session.cleaned(file).rpartition("\n")[2].strip()
+    if last not in ("", "!", "end") and not session.is_prompt(last):
         return f"its last line ({last[:60]!r}) has no end and may be cut: save it again, with a line feed at its end"
     lines = [line.strip() for line in piece.splitlines()]
     if f"no {last_line}" in lines and last_line not in lines:
@@ -135,6 +130,10 @@ def of_texts(name: str, texts: Sequence[tuple[str, str]], known_problems: Sequen
     of_system: dict[str, int] = {}
     problems = list(known_problems)
     for file, text in texts:
+        if len(names := session.hosts(session.cleaned(text))) > 1:
+            problems.append(
+                f"{file}: nothing of it is read, it has outputs of {' and '.join(names)}: save a file for each"
+            )
         for command, piece in _pieces(text):
             claims = _claims(known, piece)
             if len({system.name for system, _ in claims}) != 1:
@@ -169,20 +168,7 @@ def _is_it(output: Output, text: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the outputs of a session, each with its command; of a text without prompts itself.
-
-    A last line without its end may be cut in a number: it is not read, unless the text is JSON, which shows a cut.
-    """
-    text = _PAGER.sub("", text.replace("\r\n", "\n"))
-    prompts = list(_PROMPT.finditer(text))
-    for at, prompt in enumerate(prompts):
-        end = prompts[at + 1].start() if at + 1 < len(prompts) else len(text)
-        yield prompt[1].strip(), _whole_lines(text[prompt.end() + 1 : end])
-    if not prompts:
-        yield "", _whole_lines(text)
-
-
-def _whole_lines(text: str) -> str:
-    if text.rstrip().endswith(("}", "]")) and text.lstrip()[:1] in ("{", "["):
-        return text
-    return text[: text.rfind("\n") + 1]
+    """Yield the outputs of a session, each with its command; none where they are of several devices."""
+    text = session.cleaned(text)
+    if len(session.hosts(text)) <= 1:
+        yield from session.pieces(text)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from fabriscope.devices.system import Told, mtu
+
+_BANNER = re.compile(
+    r"^banner \w+[ \t]*\n(?:.*\n)*?EOF[ \t]*$"  # EOS: up to a line of its own
+    r"|^banner \w+ (\^.|[^\s\w])(?:(?!\1)(?:.|\n))*\1",  # the others: up to the sign that it begins with
+    re.MULTILINE,
+)
 
 
 @dataclass
@@ -29,7 +36,7 @@ def blocks(text: str) -> list[Block]:
     """
     top: list[Block] = []
     open_blocks: list[tuple[int, Block]] = []
-    for raw in text.splitlines():
+    for raw in without_banners(text).splitlines():
         line = raw.strip()
         if not line or line.startswith(("!", "#")):
             continue
@@ -42,9 +49,18 @@ def blocks(text: str) -> list[Block]:
     return top[:-1] if top and _may_be_cut(top[-1], text) else top
 
 
+def without_banners(text: str) -> str:
+    """Return a configuration without what its banners say, in which lines may look like any other."""
+    return _BANNER.sub("", text)
+
+
 def cut_off(text: str) -> str:
     """Return the line of the interface that `blocks` leaves out since it may be cut; empty where it leaves out none."""
-    heads = [line for line in text.splitlines() if line.strip() and not line[0].isspace() and line[0] not in "!#"]
+    heads = [
+        line
+        for line in without_banners(text).splitlines()
+        if line.strip() and not line[0].isspace() and line[0] not in "!#"
+    ]
     return heads[-1].strip() if heads and _may_be_cut(Block(heads[-1]), text) else ""
 
 
@@ -64,6 +80,11 @@ def after(lines: Sequence[str], head: str) -> str | None:
     """Return what follows words in the last line that begins with them: a later line overrules an earlier one."""
     found = [line[len(head) :].strip() for line in lines if line == head or line.startswith(f"{head} ")]
     return found[-1] if found else None
+
+
+def is_port(name: str, *kinds: str) -> bool:
+    """Return whether an interface is a port of one of these kinds; one with a dot in its name is a part of a port."""
+    return name.startswith(kinds) and "." not in name
 
 
 def tell_common(port: str, lines: Sequence[str], told: Told) -> None:

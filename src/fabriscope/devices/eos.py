@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
+from fabriscope.devices.configuration import Block, after, blocks, is_port, named, tell_common
 from fabriscope.devices.system import Output, System, Told, mtu, numbers_in, small, whole
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.priorities import NONE, listed, paired
@@ -19,6 +19,10 @@ _HEAD = re.compile(r"^! device: (\S+) \((\S+), EOS-([^)\s]+)\)", re.MULTILINE)
 _PORT = re.compile(
     r"^((?:Ethernet|Port-Channel|Management)\S+) is (up|down|administratively down), line protocol is (\w+)"
 )
+
+
+_SIZE = re.compile(r"\s+(?:IP|Ethernet) MTU (\d+) bytes(?: *,(?: Ethernet MRU \d+ bytes,)? BW (\d+) kbit)?")
+"""Of EOS 4.25 and later with the largest frame that is received."""
 
 
 def _is_json(*keys: str) -> Callable[[str], bool]:
@@ -36,6 +40,7 @@ def _interfaces_json(text: str, told: Told) -> None:
             told.port(name, "speed_bits_per_s", rate.whole() or None)
         if (status := one.get("interfaceStatus")) is not None:
             told.port(name, "is_up", status.text() == "connected")
+            told.port(name, "is_enabled", status.text() != "disabled")
         if (errors := one.get("interfaceCounters", "inputErrorsDetail", "fcsErrors")) is not None:
             told.port(name, "rx_crc_error_count", errors.whole())
 
@@ -46,9 +51,10 @@ def _interfaces_text(text: str, told: Told) -> None:
         if match := _PORT.match(line):
             name = match[1]
             told.port(name, "is_up", match[3] == "up")
+            told.port(name, "is_enabled", match[2] != "administratively down")
         elif not line.startswith(" "):
             name = ""  # an interface that is no port
-        elif name and (match := re.match(r"\s+(?:IP|Ethernet) MTU (\d+) bytes(?: , BW (\d+) kbit)?", line)):
+        elif name and (match := _SIZE.match(line)):
             told.port(name, "mtu_bytes", mtu(match[1]))
             told.port(name, "speed_bits_per_s", whole(match[2]) * 1000 if match[2] else None)
         elif name and (match := re.match(r"\s+\d+ input errors, (\d+) CRC,", line)):
@@ -71,7 +77,8 @@ def _neighbours(text: str, told: Told) -> None:
 def _flow_control(text: str, told: Told) -> None:
     for port, one in Foreign.json(text, "show interfaces flow-control").at("interfaceFlowControls").members():
         for key, fact in (("rxOperState", "rx_pause"), ("txOperState", "tx_pause")):
-            if (state := one.get(key)) is not None:
+            # Of a port that is down it is `unknown`.
+            if (state := one.get(key)) is not None and state.text() in ("on", "off"):
                 told.port(port, fact, state.text() == "on")
         for key, fact in (("rxPause", "pause_rx_count"), ("txPause", "pause_tx_count")):
             if (count := one.get(key)) is not None:
@@ -84,6 +91,7 @@ def _configuration(text: str, told: Told) -> None:
         told.tell("device.model", head[2])
         told.tell("device.version", head[3])
     top = [one.line for one in tree]
+    told.tell("device.host_name", after(top, "hostname"))
     if "priority-flow-control all off" in top:
         told.tell("device.pfc_enabled", False)
     dscp = classes(top)
@@ -94,7 +102,7 @@ def _configuration(text: str, told: Told) -> None:
         if profile and profile not in profiles:
             undefined.append(profile)
         below = [*(profiles[profile].below if profile in profiles else ()), *block.below]
-        if re.match(r"(Ethernet|Port-Channel)", port):
+        if is_port(port, "Ethernet", "Port-Channel"):
             _port(port, below, dscp, told)
     told.tell("device.undefined_names", " ".join(dict.fromkeys(undefined)) or "none")
 
@@ -116,18 +124,23 @@ def _port(port: str, below: list[Block], dscp: dict[int, int], told: Told) -> No
     told.port(port, "pfc_mode", "on" if is_on else "off")
     told.port(port, "pfc_priorities", listed(lossless(lines)) if is_on else NONE)
     told.port(port, "pfc_watchdog", "priority-flow-control pause watchdog" in lines)
+    speed = re.fullmatch(r"(?:forced )?(\d+)g(?:full|-\d)?", after(lines, "speed") or "")
+    told.port(port, "speed_bits_per_s", int(speed[1]) * 10**9 if speed else None)
     told.port(port, "trust", trust.split()[0] if (trust := after(lines, "qos trust")) else None)
     corrected = [kind for word, kind in _FEC.items() if f"error-correction encoding {word}" in lines]
     off = "off" if "no error-correction encoding" in lines else None
     told.port(port, "fec", "auto" if len(corrected) > 1 else corrected[0] if corrected else off)
     told.port(port, "dscp_to_priority", paired({**_DEFAULT_MAP, **dscp}))
-    ecn = {}
+    ecn, dropping = {}, set()
     for one in below:
         match = re.fullmatch(r"(?:uc-)?tx-queue (\d+)", one.line)
         found = [limits for line in one.lines if (limits := _THRESHOLDS.match(line))] if match else []
         if match and found:
             ecn[small(match[1])] = found[-1]
+        elif match and any(line.startswith("random-detect drop ") for line in one.lines):
+            dropping.add(small(match[1]))
     told.port(port, "ecn_queues", listed(ecn))
+    told.port(port, "wred_without_ecn_queues", listed(dropping - ecn.keys()))
     for queue, limits in ecn.items():
         told.port(port, f"ecn_{queue}_bytes", f"{_bytes(limits[1], limits[2])} {_bytes(limits[3], limits[4])}")
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 
-from fabriscope.devices.configuration import Block, after, blocks, named, tell_common
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small, whole
-from fabriscope.model.priorities import listed
+from fabriscope.devices.configuration import Block, after, blocks, is_port, named, tell_common
+from fabriscope.devices.system import Output, System, Told, mtu, numbers_in, numbers_of, small, whole
+from fabriscope.model.priorities import DSCP_NAMES, listed, paired
 
 _PFC_ROW = re.compile(r"(Ethernet\S+)\s+(Auto|On|Off)\s+(On|Off)\s+(?:\((\w+)\)\s+)?(\d+)\s+(\d+)\s*")
 _BUILT_IN = re.compile(r"c-\S*q\S*|class-default|class-fcoe|class-all-flood|class-ip-multicast")
 _STATUS = re.compile(r"(Ethernet\S+|port-channel\S+|mgmt0) is (up|down)\b")
 _WATCHDOG = "priority-flow-control watch-dog-interval"
 """Off where it does not stand, and works on a port where it is on for the switch and the port."""
-_FEC = {"rs-fec": "rs", "fc-fec": "baser", "off": "off"}
+_FEC = {"rs-fec": "rs", "rs-cons16": "rs", "rs-ieee": "rs", "fc-fec": "baser", "off": "off"}
 """To the words of ethtool; of `auto` the configuration does not say what it comes to."""
+_UNITS = {"bytes": 1, "kbytes": 1000, "mbytes": 1_000_000}
+_THRESHOLDS = re.compile(
+    rf"minimum-threshold (\d+) ({'|'.join(_UNITS)}) maximum-threshold (\d+) ({'|'.join(_UNITS)})\b"
+)
 _CLASS = re.compile(r"class(?: type \S+)? (\S+)")
 
 
@@ -24,6 +28,8 @@ def _interfaces(text: str, told: Told) -> None:
         if match := _STATUS.match(line):
             name = match[1]
             told.port(name, "is_up", match[2] == "up")
+        elif name and (match := re.match(r"\s*admin state is (up|down)\b", line)):
+            told.port(name, "is_enabled", match[1] == "up")
         elif line and not line.startswith(" "):
             name = ""  # an interface that is no port
         elif name and (match := re.match(r"\s+MTU (\d+) bytes, +BW (\d+) Kbit", line)):
@@ -78,6 +84,8 @@ def _neighbours(text: str, told: Told) -> None:
 
 def _configuration(text: str, told: Told) -> None:
     tree = blocks(text)
+    names = [one.line for one in tree]
+    told.tell("device.host_name", after(names, "hostname") or after(names, "switchname"))
     if match := re.search(r"^!?\s*version (\d+\.\d+\(\S+)", text, re.MULTILINE):
         told.tell("device.version", match[1])
     system = [line for one in tree if one.line == "system qos" for line in one.lines]
@@ -92,17 +100,23 @@ def _configuration(text: str, told: Told) -> None:
             "a part of a configuration, without interfaces: names that it does not define may stand elsewhere"
         )
     lossless = _network_classes(tree, after(system, "service-policy type network-qos"), told)
-    ecn, drops = _queues(tree, after(system, "service-policy type queuing output"))
+    queues = _queues(tree, after(system, "service-policy type queuing output"))
+    paused = _paused_by_group(tree, after(system, "service-policy type network-qos"))
+    blocks_of = dict(ports)
     top = [one.line for one in tree]
     is_watched = f"{_WATCHDOG} on" in top
     # Ports alone, copied out of a configuration, do not say what holds for the switch.
     is_told = is_watched or any(line.startswith("version ") for line in top)
     for port, block in ports:
-        if re.match(r"(Ethernet|port-channel)", port):
+        if is_port(port, "Ethernet", "port-channel"):
             _port(port, list(block.lines), lossless, told)
+            holder = blocks_of.get(
+                f"port-channel{(after(block.lines, 'channel-group') or '').partition(' ')[0]}", block
+            )
+            _sorting(port, tree, [*system, *holder.lines, *block.lines], paused, told)
             told.port(port, "pfc_watchdog", is_watched and after(block.lines, _WATCHDOG) == "on" if is_told else None)
-            told.port(port, "ecn_queues", ecn)
-            told.port(port, "wred_without_ecn_queues", drops)
+            for fact, value in queues.items():
+                told.port(port, fact, value)
 
 
 def _undefined(tree: list[Block], used: set[tuple[str, str]]) -> list[str]:
@@ -143,24 +157,85 @@ def _network_classes(tree: list[Block], policy: str | None, told: Told) -> str |
     return numbers_of(",".join(cos for cos, _ in pausing.values()))
 
 
-def _queues(tree: list[Block], policy: str | None) -> tuple[str | None, str | None]:
-    """Return the queues that mark (WRED with ecn), and those that WRED drops from."""
+def _queues(tree: list[Block], policy: str | None) -> dict[str, str]:
+    """Return the facts of the queues that mark (WRED with ecn), with limits, and of those that WRED drops from."""
     block = next((one for name, one in named(tree, "policy-map type queuing") if name == policy), None)
     if block is None:
-        return None, None
+        return {}
     marking: list[int] = []
     dropping: list[int] = []
+    found: dict[str, str] = {}
     for one in block.below:
         queue = re.search(r"-q(\d)$", one.line)
         detect = after(one.lines, "random-detect")
         if queue and detect is not None:
-            (marking if detect.split()[-1:] == ["ecn"] else dropping).append(small(queue[1], 7))
-    return listed(marking), listed(dropping)
+            at, is_marking = small(queue[1], 7), detect.split()[-1:] == ["ecn"]
+            (marking if is_marking else dropping).append(at)
+            if is_marking and (limits := _THRESHOLDS.match(detect)):
+                least, most = (whole(limits[n]) * _UNITS[limits[n + 1]] for n in (1, 3))
+                found[f"ecn_{at}_bytes"] = f"{least} {most}"
+    return {**found, "ecn_queues": listed(marking), "wred_without_ecn_queues": listed(dropping)}
+
+
+def _paused_by_group(tree: list[Block], policy: str | None) -> dict[int, int] | None:
+    """Return group to the priority that its class pauses; None where the bound policy is not there."""
+    block = next((one for name, one in named(tree, "policy-map type network-qos") if name == policy), None)
+    if block is None:
+        return None
+    classes = {name.split()[-1]: one for name, one in named(tree, "class-map type network-qos")}
+    found = {}
+    for one in block.below:
+        name = one.line.split()[-1]
+        own = classes.get(name)
+        group = (after(own.lines, "match qos-group") if own else None) or "".join(re.findall(r"nq(\d)$", name))
+        cos = after(one.lines, "pause pfc-cos")
+        if cos and re.fullmatch(r"\d", group) and re.fullmatch(r"\d", cos):
+            found[int(group)] = int(cos)
+    return found
+
+
+def _sorting(port: str, tree: list[Block], lines: list[str], paused: dict[int, int] | None, told: Told) -> None:
+    """Tell what a port sorts by, and the priority that each DSCP comes to: the one that its group's class pauses."""
+    words = (after(lines, "service-policy type qos input") or "").split()
+    policy = dict(named(tree, "policy-map type qos")).get(words[0]) if words else None
+    if policy is None:
+        return
+    maps = {name.split()[-1]: (name, one.lines) for name, one in named(tree, "class-map type qos")}
+    kinds, groups, rest = set[str](), dict[int, int | None](), 0
+    for one in policy.below:
+        name = one.line.split()[-1]
+        group = re.fullmatch(r"\d", after(one.lines, "set qos-group") or "0")
+        head, conditions = maps.get(name, ("", []))
+        kinds |= {line.split()[1] for line in conditions if re.match(r"match (dscp|cos) ", line)}
+        rest = int(group[0]) if group and name == "class-default" else rest
+        is_plain = "match-any" in head.split() or all(line.startswith("match dscp ") for line in conditions)
+        for line in (line for line in conditions if line.startswith("match dscp ")):
+            goes_to = int(group[0]) if group and is_plain else None
+            groups |= {at: goes_to for at in dscps(line.removeprefix("match dscp ")) if at not in groups}
+    told.port(port, "trust", {("cos", "dscp"): "both", ("dscp",): "dscp", ("cos",): "cos"}.get(tuple(sorted(kinds))))
+    if "dscp" in kinds and paused is not None:
+        # A group without a pause whose number another one pauses has no priority to be told by.
+        clear = {group: group for group in range(8) if group not in paused.values()} | paused
+        told_of = {
+            at: clear.get(group)
+            for at, group in {**dict.fromkeys(range(64), rest), **groups}.items()
+            if group is not None
+        }
+        told.port(port, "dscp_to_priority", paired({at: one for at, one in told_of.items() if one is not None}))
+
+
+def dscps(text: str) -> set[int]:
+    """Return the DSCPs of `match dscp 26,28-30`, or of `match dscp af31`."""
+    words = (str(DSCP_NAMES.get(one.lower(), one)) for one in re.split(r"[,\s]+", text))
+    plain = ",".join(one for one in words if re.fullmatch(r"\d{1,2}(-\d{1,2})?", one))
+    return numbers_in(plain)
 
 
 def _port(port: str, lines: list[str], lossless: str | None, told: Told) -> None:
     tell_common(port, lines, told)
     told.port(port, "fec", _FEC.get(after(lines, "fec") or ""))
+    speed = after(lines, "speed") or ""
+    told.port(port, "speed_bits_per_s", whole(speed, 10**7) * 10**6 if speed.isdecimal() else None)
     mode = after(lines, "priority-flow-control mode")
     told.port(port, "pfc_mode", mode.split()[0] if mode else "auto")
     if mode:

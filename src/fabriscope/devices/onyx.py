@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
-from fabriscope.devices.system import Output, System, Told, mtu, numbers_of, small
-from fabriscope.model.priorities import listed
+from fabriscope.devices.system import Output, System, Told, Value, mtu, numbers_in, numbers_of, small
+from fabriscope.model.priorities import NONE, listed, paired
 
 _RANGE = re.compile(r"interface ethernet (\d+/\d+(?:/\d+)?)(?:-(\d+/\d+(?:/\d+)?))? (.+)")
 _PFC_ROW = re.compile(r"(Eth\S+)\s+(On|Off|Auto)\s+(Enabled|Disabled)\s*", re.IGNORECASE)
 _LAST_LINE = "cli default prefix-modes enable"
 """Of a whole configuration, whose first line takes it away."""
-_ECN = re.compile(r"traffic-class (\d) congestion-control ecn minimum-absolute (\d+) maximum-absolute (\d+)")
+_WRED = re.compile(
+    r"traffic-class (\d) congestion-control (ecn|red|both) minimum-(absolute|relative) (\d+) maximum-\S+ (\d+)"
+)
+_FEC = {"rs-fec": "rs", "fc-fec": "baser", "no-fec": "off"}
+_MAPPED = re.compile(r"qos map dscp (\d[\d,-]*) to switch-priority (\d)")
+_PRESETS = ("roce", "roce lossless")
+_OF_PRESET: dict[str, Value] = {
+    "pfc_mode": "on", "pfc_priorities": "3", "trust": "dscp", "ecn_queues": "3", "ecn_3_bytes": "150000 1500000",
+}  # fmt: skip
+"""Of every port, in one line of the configuration."""
+_OFF: dict[str, Value] = {
+    "pfc_mode": "off", "pfc_priorities": NONE, "ecn_queues": NONE, "wred_without_ecn_queues": NONE,
+}  # fmt: skip
+"""Of a port that a whole configuration says nothing of."""
+_LISTS = ("pfc_priorities", "ecn_queues", "wred_without_ecn_queues", "dscp_to_priority")
+"""Facts of several lines: where a configuration is cut some of them may be missing."""
 
 
 def _flow_control(text: str, told: Told) -> None:
@@ -37,21 +52,43 @@ def _neighbours(text: str, told: Told) -> None:
 
 def _configuration(text: str, told: Told) -> None:
     lines, of_port = port_lines(text)
-    if match := re.search(r"^## .*(?:version|Version):? (\S+)", text, re.MULTILINE):
+    if match := re.search(r"^## (?:Product release|.*[Vv]ersion):? (\S+)", text, re.MULTILINE):
         told.tell("device.version", match[1])
-    if any(line.startswith("dcb priority-flow-control enable") for line in lines):
+    told.tell("device.host_name", next((line.split()[1] for line in lines if line.startswith("hostname ")), None))
+    is_whole, preset = _LAST_LINE in lines, next((line for line in lines if re.fullmatch(r"roce(?: \S+)?", line)), "")
+    if preset in _PRESETS or any(line.startswith("dcb priority-flow-control enable") for line in lines):
         told.tell("device.pfc_enabled", True)
-    elif _LAST_LINE in lines:
+    elif is_whole and not preset:
         told.tell("device.pfc_enabled", False)
-    paused, ecn = listed(lossless(lines)), dict[str, list[str]]()
+    paused = listed(lossless(lines))
     for port, settings in of_port.items():
-        for words in settings:
-            _port(port, words, paused, ecn, told)
-    if _LAST_LINE in lines:
-        for port, settings in of_port.items():
+        usual = _OF_PRESET if preset in _PRESETS else _OFF if is_whole and not preset else {}
+        for fact, value in _said(settings, paused, usual).items():
+            if fact not in _LISTS or is_whole or f"no {_LAST_LINE}" not in lines:
+                told.port(port, fact, value)
+        if is_whole:
             told.port(port, "pfc_watchdog", "pfc-wd" in settings)
-    for port, queues in ecn.items():
-        told.port(port, "ecn_queues", numbers_of(",".join(queues)))
+            told.port(port, "is_enabled", "shutdown" not in settings)
+
+
+def _said(settings: Sequence[str], paused: str, usual: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the facts that lines tell of a port, and the usual ones where they say nothing."""
+    found = dict(usual)
+    marking, dropping = set[int](), set[int]()
+    of_dscp = {dscp: dscp // 8 for dscp in range(64)}
+    for words in settings:
+        found |= _port(words, paused)
+        if match := _WRED.match(words):
+            (dropping if match[2] == "red" else marking).add(small(match[1], 7))
+            if match[3] == "absolute" and match[2] != "red":
+                found[f"ecn_{match[1]}_bytes"] = f"{int(match[4]) * 1000} {int(match[5]) * 1000}"
+        elif match := _MAPPED.match(words):
+            of_dscp |= dict.fromkeys(numbers_in(match[1]), small(match[2], 7))
+    if marking or dropping:
+        found |= {"ecn_queues": listed(marking), "wred_without_ecn_queues": listed(dropping - marking)}
+    if found.get("trust") in ("dscp", "both"):
+        found["dscp_to_priority"] = paired(of_dscp)
+    return found
 
 
 def lossless(lines: Iterable[str]) -> set[int]:
@@ -67,24 +104,27 @@ def port_lines(text: str) -> tuple[list[str], dict[str, list[str]]]:
     for match in filter(None, map(_RANGE.fullmatch, lines)):
         for port in _ports(match[1], match[2]):
             of_port.setdefault(port, []).append(match[3])
-    return lines, of_port
+    # In place of a port that is split there are those that it is split into.
+    split = [port for port, said in of_port.items() if any("-split-" in one for one in said if "module-type" in one)]
+    return lines, {port: said for port, said in of_port.items() if port not in split}
 
 
-def _port(port: str, words: str, paused: str, ecn: dict[str, list[str]], told: Told) -> None:
-    if match := re.fullmatch(r"mtu (\d+)(?: force)?", words):
-        told.port(port, "mtu_bytes", mtu(match[1]))
-    elif match := re.fullmatch(r"dcb priority-flow-control mode (on|off|auto)(?: force)?", words):
-        told.port(port, "pfc_mode", match[1])
-        told.port(port, "pfc_priorities", numbers_of(paused if match[1] != "off" else ""))
-    elif match := re.fullmatch(r"qos trust (L2|L3|both|port)", words):
-        told.port(port, "trust", {"L2": "cos", "L3": "dscp"}.get(match[1], match[1]))
-    elif match := re.fullmatch(r"flowcontrol (receive|send) (on|off)(?: force)?", words):
-        told.port(port, "rx_pause" if match[1] == "receive" else "tx_pause", match[2] == "on")
-    elif match := re.fullmatch(r"speed (\d+)G(?:x\d+)?(?: force)?", words):
-        told.port(port, "speed_bits_per_s", int(match[1]) * 10**9)
-    elif match := _ECN.fullmatch(words):
-        ecn.setdefault(port, []).append(match[1])
-        told.port(port, f"ecn_{small(match[1], 7)}_bytes", f"{int(match[2]) * 1000} {int(match[3]) * 1000}")
+def _port(words: str, paused: str) -> dict[str, Value]:
+    """Return the facts of one line of a port."""
+    words = words.removesuffix(" force")
+    if match := re.fullmatch(r"mtu (\d+)", words):
+        return {"mtu_bytes": mtu(match[1])}
+    if match := re.fullmatch(r"dcb priority-flow-control mode (on|off|auto)", words):
+        return {"pfc_mode": match[1], "pfc_priorities": paused if match[1] != "off" else NONE}
+    if match := re.fullmatch(r"qos trust (L2|L3|both|port)", words):
+        return {"trust": {"L2": "cos", "L3": "dscp"}.get(match[1], match[1])}
+    if match := re.fullmatch(r"flowcontrol (receive|send) (on|off)", words):
+        return {"rx_pause" if match[1] == "receive" else "tx_pause": match[2] == "on"}
+    if match := re.fullmatch(r"speed (\d+)G(?:x\d+)?", words):
+        return {"speed_bits_per_s": int(match[1]) * 10**9}
+    if (match := re.fullmatch(r"fec-override (\S+)", words)) and match[1] in _FEC:
+        return {"fec": _FEC[match[1]]}
+    return {}
 
 
 def _ports(first: str, last: str | None) -> list[str]:

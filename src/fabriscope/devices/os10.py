@@ -21,6 +21,8 @@ def _configuration(text: str, told: Told) -> None:
     tree = blocks(text)
     top = [one.line for one in tree]
     told.tell("device.host_name", after(top, "hostname"))
+    if match := re.search(r"^! Version (\S+)", text, re.MULTILINE):
+        told.tell("device.version", match[1])
     told.tell("device.dcbx_enabled", "dcbx enable" in top)
     system = [line for one in tree if one.line == "system qos" for line in one.lines]
     ports = [(name, block) for name, block in named(tree, "interface") if _PORT.fullmatch(name)]

@@ -38,9 +38,14 @@ def database(text: str) -> dict[str, Table]:
         rows = {key: one} if bar else dict(one.members()) if isinstance(one.value, dict) else {}
         for row, fields in rows.items():
             if isinstance(fields.value, dict):
-                texts = {field: value for field, value in fields.mapping().items() if isinstance(value, str)}
-                found.setdefault(table, {})[row] = texts
+                found.setdefault(table, {})[row] = _texts(fields.mapping())
     return found
+
+
+def _texts(fields: Mapping[str, object]) -> dict[str, str]:
+    """Return the fields that are texts; what programs write as numbers is a text in the database."""
+    kept = {field: value for field, value in fields.items() if isinstance(value, str | int)}
+    return {field: str(value) for field, value in kept.items() if not isinstance(value, bool)}
 
 
 def _is_database(text: str) -> bool:
@@ -57,6 +62,7 @@ def _configuration(text: str, told: Told) -> None:
     tables = database(text)
     about = tables.get("DEVICE_METADATA", {}).get("localhost", {})
     told.tell("device.model", about.get("hwsku"))
+    told.tell("device.host_name", about.get("hostname"))
     undefined: list[str] = []
     for port, fields in tables.get("PORT", {}).items():
         told.port(port, "mtu_bytes", mtu(fields["mtu"]) if "mtu" in fields else None)
@@ -187,9 +193,10 @@ def _buffer_table(text: str, told: Told) -> None:
 
 def _interfaces(text: str, told: Told) -> None:
     """Read Dell Enterprise SONiC's table: its description may hold anything, so a row is read from its end."""
-    for line in text.splitlines()[1:]:
+    for line in text.splitlines():
         if match := _DELL_ROW.fullmatch(line):
             told.port(match[1], "is_up", match[2] == "up")
+            told.port(match[1], "is_enabled", False if match[3] in ("admin", "admin-down") else None)
             told.port(match[1], "speed_bits_per_s", whole(match[5], 10**7) * 10**6)
             told.port(match[1], "mtu_bytes", mtu(match[6]))
 
@@ -203,7 +210,7 @@ SYSTEM = System(
         Output("show pfc counters", lambda text: "Port Rx" in text and "PFC0" in text, _counters),
         Output(
             "show interface status",
-            lambda text: bool(re.match(r"\s*Interface\s+Description\s+Oper\s", text)),
+            lambda text: bool(re.match(r"(?:-*\s*\n)*\s*(?:Interface|Name)\s+Description\s+Oper\s", text)),
             _interfaces,
         ),
     ),

@@ -8,8 +8,8 @@ from fabriscope.audit.place import Place, Wrong
 
 def _judge(place: Place) -> Wrong | None:
     for mine, other in (("rx_pause", "tx_pause"), ("tx_pause", "rx_pause")):
-        here, there = place.value(f"interface.{{0}}.{mine}"), place.of_port(other)
-        if here is True and there is False:
+        # Of a host that asks for no pause the switch's end says nothing.
+        if place.value(f"interface.{{0}}.{mine}") is True and place.of_port(other) is False:
             seen = [place.witness(f"interface.{{0}}.{mine}", "ethtool -a {0}"), place.port_witness(other)]
             return Wrong(f"the host has {mine} on, the switch {other} off", "set both ends alike", seen)
     return None
