@@ -4,7 +4,7 @@ A window lasts as long as each sender sends, from the first sender's start on: n
 before, and the aggregate cannot be above what the wire allows. By how much the last sender began later is its skew.
 In rounds it lasts until the last round is over: all that was asked for has come then, and no message is cut by its end.
 
-Where whole messages alone are seen, what is counted may begin later (whole_messages.py).
+Where whole messages alone are seen, what came too early of them is taken away (whole_messages.py).
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import polars as pl
 
 from fabriscope.analysis.frames import group_accounts
-from fabriscope.analysis.values.whole_messages import counted_from, is_too_early
+from fabriscope.analysis.values.whole_messages import too_early_bytes
 from fabriscope.model.case import Case
 from fabriscope.model.measurement import ARRIVED, RANK_OPERATION, RANK_START
 from fabriscope.model.record import GroupAccount
@@ -68,8 +69,8 @@ class StreamWindow:
     """What the launch's clock counts from; None where nobody said."""
     has_whole_rounds: bool = False
     """It ends with a round, and whatever came, came in it."""
-    under_way_bytes: int = 0
-    """What all streams may have under way, where what came of them is seen by whole messages alone; otherwise 0."""
+    sees_whole: bool = False
+    """What came of the streams is seen by whole messages alone."""
     least_bytes: int = 0
     """A message of each stream."""
 
@@ -97,7 +98,7 @@ class StreamWindow:
     @property
     def has_messages(self) -> bool:
         """Return whether as many messages came as there are streams; parts of fewer say little of what came when."""
-        sees_all = self.has_whole_rounds or not self.under_way_bytes
+        sees_all = self.has_whole_rounds or not self.sees_whole
         return sees_all or sum(map(sum, self.series.values())) >= self.least_bytes
 
     @property
@@ -105,24 +106,23 @@ class StreamWindow:
         """Return whether the streams' sum is an aggregate: they overlapped enough, and messages of them came."""
         return self.overlap >= LEAST_OVERLAP and self.has_messages
 
-    @property
-    def counted_from_ns(self) -> int:
-        """Return how long after the first start what is counted begins, in ns."""
-        if self.has_whole_rounds or not self.under_way_bytes:
-            return 0
-        by_interval = map(sum, zip(*self.series.values(), strict=True))
-        later_ns = counted_from(by_interval, self.interval_ns, self.under_way_bytes, self.duration_ns)
-        before, until = (sum(self._arrived(at_ns).values()) for at_ns in (later_ns, self.duration_ns))
-        return later_ns if is_too_early(before, until, later_ns / self.duration_ns, self.least_bytes) else 0
+    @cached_property
+    def too_early_bytes(self) -> float:
+        """Return how much of what had arrived in the window is told of it too early, in bytes of all streams."""
+        if self.has_whole_rounds or not self.sees_whole:
+            return 0.0
+        sizes = self.interval_ns, self.duration_ns, self.least_bytes
+        return too_early_bytes(lambda after_ns: sum(self._arrived(after_ns).values()), *sizes)
 
     @property
     def stream_bytes(self) -> dict[int, float]:
         """Return rank to what is counted of its stream, in bytes; of intervals that are cut, their share."""
         if self.has_whole_rounds:
             return {rank: float(sum(counts) + self.after_bytes[rank]) for rank, counts in self.series.items()}
-        until, from_ns = self._arrived(self.duration_ns), self.counted_from_ns
-        before = self._arrived(from_ns) if from_ns else dict.fromkeys(until, 0.0)
-        return {rank: count - before[rank] for rank, count in until.items()}
+        arrived = self._arrived(self.duration_ns)
+        total = sum(arrived.values())
+        share = (total - self.too_early_bytes) / total if total else 1.0
+        return {rank: count * share for rank, count in arrived.items()}
 
     def _arrived(self, after_ns: int) -> dict[int, float]:
         """Return rank to what had arrived of its stream this long after the first start, in bytes."""
@@ -139,9 +139,8 @@ class StreamWindow:
 
     @property
     def rates_bytes_per_s(self) -> dict[int, float]:
-        """Return rank to the mean rate of its stream over what is counted of the window."""
-        length_ns = self.duration_ns - self.counted_from_ns
-        return {rank: count * 1e9 / length_ns for rank, count in self.stream_bytes.items()}
+        """Return rank to the mean rate of its stream over the window."""
+        return {rank: count * 1e9 / self.duration_ns for rank, count in self.stream_bytes.items()}
 
     def metric(self, metric_id: str, receiver: int | None = None) -> float:
         """Return one of STREAM_METRICS: of all streams, or of those to one rank that receives."""
@@ -218,13 +217,12 @@ def _windows_by_launch(run: RunData) -> dict[tuple[int, str], list[StreamWindow]
 
 def _as_told(window: StreamWindow, account: GroupAccount, case: Case, origin_unix_ns: int | None) -> StreamWindow:
     """Return a window with what its account says of its clock, and of what it saw."""
-    of_stream = case.window_size * case.message_size_bytes if account.sees_parts == 0 else 0
     return replace(
         window,
         start_error_ns=int(account.start_error_ns or 0),
         margin_ns=int(account.margin_ns or 0),
         origin_unix_ns=account.start_unix_ns or origin_unix_ns,
-        under_way_bytes=len(window.series) * of_stream,
+        sees_whole=account.sees_parts == 0,
         least_bytes=len(window.series) * case.message_size_bytes,
     )
 

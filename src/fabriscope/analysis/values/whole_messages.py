@@ -1,35 +1,45 @@
-"""From when on streams are counted of which whole messages alone are seen.
+"""How much of streams is told too early, where whole messages alone are seen of them.
 
 Each message is spread evenly over the time since its stream's one before. That is too early for those that wait for
-their turn in a queue, by as much at any moment as waits then: nothing at the start, and at the end up to a message of
-each stream. Counted from when as much has arrived as all streams may have under way, it is too early by as much at
-either end.
+their turn in a queue: nothing at the start, soon up to half a message of each stream, and no more from then on. So what
+has arrived is a line from when a message of each has come, and its height at the start came too early.
 
-That is of use where messages wait; where they come bit by bit it only adds what either end is wrong by. So it is done
-where counting from the start tells more by a quarter of a message of each stream. An aggregate is never more for it.
+The line is Theil's and Sen's, since a moment at which whoever looks had to wait for a processor lies far below it:
+P. K. Sen, Estimates of the regression coefficient based on Kendall's tau, J. Am. Stat. Assoc. 63 (1968), 1379-1389.
+Over less than half a second it says little: there its height counts only where it is above a quarter of a message.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable
+import bisect
+from collections.abc import Callable
+from statistics import median
 
-EARLY_SHARE = 0.25
-"""Of a message of each stream: what is told too early by more than this is counted from later on."""
-
-
-def counted_from(by_interval: Iterable[int], interval_ns: int, under_way_bytes: int, duration_ns: int) -> int:
-    """Return after how many ns as much has arrived as may be under way, of bytes by interval; half the time at most."""
-    arrived = itertools.accumulate(by_interval)
-    intervals = next((place for place, count in enumerate(arrived, 1) if count >= under_way_bytes), None)
-    latest_ns = duration_ns // 2
-    return latest_ns if intervals is None else min(intervals * interval_ns, latest_ns)
+MOST_SHARE = 0.5
+"""Of a message of each stream, which is what whole messages that wait for their turn are too early by."""
+CLEAR_SHARE = 0.25
+"""Of a message of each stream: more than this is believed of short windows too."""
+LONG_INTERVALS = 50
+MOST_MOMENTS = 100
 
 
-def is_too_early(before: float, until: float, share_before: float, least_bytes: int) -> bool:
-    """Return whether counting from the start tells too much.
+def too_early_bytes(arrived: Callable[[int], float], interval_ns: int, duration_ns: int, least_bytes: int) -> float:
+    """Return by how much is too much what had arrived until the end, in bytes; never below 0.
 
-    `before` and `until` are the bytes that had arrived at the later begin, which is that share of the whole time, and
-    at the end; `least_bytes` are a message of each stream.
+    `arrived` returns how much had come this many ns after the start, and `least_bytes` are a message of each stream.
     """
-    return until - (until - before) / (1 - share_before) > EARLY_SHARE * least_bytes
+    ends = range(interval_ns, duration_ns + 1, interval_ns)
+    full = bisect.bisect_left(ends, float(least_bytes), key=arrived)
+    moments = ends[min(full, len(ends) // 2) :]
+    if len(moments) < 2:
+        return 0.0
+    from scipy.stats import theilslopes  # here: nothing else needs it, and loading it takes long
+
+    moments = moments[:: 1 + len(moments) // MOST_MOMENTS]
+    told = [arrived(moment) for moment in moments]
+    rate = float(theilslopes(told, moments).slope)
+    height = median(count - rate * moment for count, moment in zip(told, moments, strict=True))
+    is_long = moments[-1] - moments[0] >= LONG_INTERVALS * interval_ns
+    if height < CLEAR_SHARE * least_bytes and not is_long:
+        return 0.0
+    return max(0.0, min(height, MOST_SHARE * least_bytes))
