@@ -10,6 +10,9 @@ from fabriscope.model.metrics import unit_of
 from fabriscope.model.quantity import UNITS, Unit
 
 _SIZES = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+_DECIMAL_SIZES = ((10**9, "GB"), (10**6, "MB"), (10**3, "kB"))
+LEAST_DECIMAL = 10_000
+"""Thousands of bytes below this are read as they are: an MTU of 9000 B."""
 UNKNOWN = "–"
 MOST_OF_A_UNIT = 10_000
 A_LOT = 1.995
@@ -22,10 +25,11 @@ TOO_WIDE = "launches differ too much"
 
 
 def size_text(size_bytes: int | None) -> str:
-    """Return `1 B`, `1 KiB`, `1 MiB`, or the plain number where it is no round one: `1027 B`."""
+    """Return `1 B`, `1 KiB`, `1 MiB`, `96 kB`, or the plain number where it is no round one: `1027 B`."""
     if size_bytes is None:
         return UNKNOWN
-    for factor, unit in _SIZES:
+    is_decimal = size_bytes >= LEAST_DECIMAL and not size_bytes % 1000 and size_bytes % 1024
+    for factor, unit in _DECIMAL_SIZES if is_decimal else _SIZES:
         if factor <= size_bytes < factor * MOST_OF_A_UNIT and size_bytes * 4 % factor == 0:
             return f"{size_bytes / factor:g} {unit}"
     return f"{size_bytes} B"
