@@ -83,6 +83,15 @@ def test_what_a_paper_says_of_an_incast_is_judged(of: str, expect: Any, than: st
     assert isinstance(expect, str) or "state" not in expect or evidence == STATES[of].sentence
 
 
+def test_what_may_have_collapsed_is_no_proof_that_it_did_not() -> None:
+    states = {"dropping": State("unfair", "unfair; it falls, and the launches do not tell whether it did", True)}
+    answers = {"collapses": OPEN, "holds": FAILS, "unfair": HOLDS}
+    for expected, answer in answers.items():
+        assert verdict("dropping", {"state": expected}, states=states)[0] == answer
+    states = {"dropping": State("unfair", "unfair")}
+    assert verdict("dropping", {"state": "collapses"}, states=states)[0] == FAILS
+
+
 def test_one_number_of_streams_and_fairness() -> None:
     assert verdict("dropping", "lower", "pausing", at=[10.0, 10.0])[0] == HOLDS
     found, evidence = verdict("pausing", {"value": "0.9..1"}, metric_id="fairness_ratio")

@@ -257,8 +257,8 @@ class Results:
     @cached_property
     def paper(self) -> Paper | None:
         """Return what came of the paper that the plan re-ran."""
-        judged = ((curve, State(curve.state, f"{curve.verdict}: {curve.because}")) for curve in self.incast_curves)
-        states = {point.case_id: state for curve, state in judged for point in curve.points}
+        judged = ((c.points, State(c.state, f"{c.verdict}: {c.because}", c.may_collapse)) for c in self.incast_curves)
+        states = {point.case_id: state for points, state in judged for point in points}
         by_others = self.values_by_others.select(self._sound_values.columns)
         return paper_of(self.run, pl.concat([self._sound_values, by_others]), states)
 

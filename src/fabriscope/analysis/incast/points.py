@@ -109,6 +109,11 @@ class IncastCurve:
             return f"collapses from {self.knee.value} senders on"
         return {PAUSED: "holds, paused", DROPPED: "holds, with losses"}.get(self.state, self.state)
 
+    @property
+    def may_collapse(self) -> bool:
+        """Return whether the aggregate falls, and the launches do not tell whether it did."""
+        return self.state == UNFAIR and self.knee is not None
+
     def sentence(self) -> str:
         """Return the verdict with its evidence."""
         return f"{self.name}: {self.verdict}: {self.because}."

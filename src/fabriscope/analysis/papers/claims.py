@@ -291,8 +291,8 @@ def _state(part: _Part, claim: Claim, pool: Pool, curve: Curve, _other: Curve | 
         return
     (state,) = states
     wanted = HOLDING if claim.expect.state == "holds" else (claim.expect.state,)
-    told = NOTHING if state.name == "undecided" else TRUE if state.name in wanted else FALSE
-    part.add(None, state.sentence, told)
+    is_open = state.name == "undecided" or (state.may_collapse and claim.expect.state == "collapses")
+    part.add(None, state.sentence, NOTHING if is_open else TRUE if state.name in wanted else FALSE)
 
 
 KINDS: dict[str, Kind] = {

@@ -72,6 +72,8 @@ class State:
     name: str
     """`holds`, `paused`, `dropped`, `collapses`, `unfair` or `undecided`."""
     sentence: str
+    may_collapse: bool = False
+    """Its aggregate falls, and the launches do not tell whether it did."""
 
 
 NO_STATES: Mapping[str, State] = MappingProxyType({})
