@@ -18,7 +18,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, st
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("gige", "nosuch", "--lab"), "init's plan, line 5: there is no lab preset 'nosuch' -- known: "),
+        (("gige", "nosuch", "--lab"), "init's plan, line 5 (`nosuch: {lab: nosuch}`): there is no lab preset 'nosuch'"),
         (("ev il", "--hosts", "a,b"), "'ev il' is no network interface's name, such as eth0"),
     ],
 )
@@ -35,7 +35,7 @@ def test_incast_names_no_file_that_nobody_has_seen(tmp_path: Path, capsys: pytes
     words = ("--to", "node1", "--from", "node[2-3]", "--lab", "gige,buffer=64", "-o", str(tmp_path / "run"))
     status, told = refused(capsys, "incast", *words)
     assert status == 2
-    assert told.startswith("fabriscope: incast's plan, line 9: no whole frame of 1514 bytes fits into a buffer of 64")
+    assert told.startswith("fabriscope: incast's plan, line 9 (`buffer: 64`): no whole frame of 1514 bytes fits into a")
     assert "incast.yaml" not in told
 
 
@@ -46,7 +46,7 @@ def test_incast_names_no_file_that_nobody_has_seen(tmp_path: Path, capsys: pytes
         (("--from", "node2", "--streams", "", "--lab", "gige"), (2, "many_to_one.streams: '' is neither a count")),
         (
             ("--from", "node2", "--over", "mpi", "--mpi", "nolib", "--lab", "gige"),
-            (7, "incast's plan, line 23: there is no MPI library 'nolib' on this machine"),
+            (7, "incast's plan, line 23 (`- nolib`): there is no MPI library 'nolib' on this machine"),
         ),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import signal
 import tempfile
 import threading
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 EXIT_AFTER_SIGNAL = 128
 EXIT_SOME_FAILED = 10
+MOST_SHOWN = 60
+"""Characters of a plan's line that nobody has written."""
 
 
 class Cancel:
@@ -70,21 +73,29 @@ def check(name: str, text: str) -> Plan:
     with tempfile.TemporaryDirectory(prefix=f"fabriscope-{name}-") as scratch:
         path = Path(scratch) / f"{name}.yaml"
         path.write_text(text)
-        with _of_words(name, path):
+        with _of_words(name, path, text):
             return plans.load(path, run.vocabulary())
 
 
 @contextlib.contextmanager
-def _of_words(name: str, path: Path) -> Iterator[None]:
-    """Tell mistakes of a plan's file as those of a command's words."""
+def _of_words(name: str, path: Path, text: str) -> Iterator[None]:
+    """Tell mistakes of a plan's file as those of a command's words: the line beside its number, which nobody sees."""
     from fabriscope.model.errors import FabriscopeError
+
+    lines = text.splitlines()
+
+    def place(match: re.Match[str]) -> str:
+        number = int(match[1])
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        shown = f" (`{line[:MOST_SHOWN]}`)" if line else ""
+        return f"{name}'s plan, line {number}{shown}"
 
     try:
         yield
     except FabriscopeError as error:
         if f"{path}:" not in str(error):
             raise
-        raise type(error)(str(error).replace(f"{path}:", f"{name}'s plan, line ")) from error
+        raise type(error)(re.sub(rf"{re.escape(str(path))}:(\d+)", place, str(error))) from error
 
 
 def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_plan: bool = False) -> RunSummary:
@@ -102,10 +113,10 @@ def measure(name: str, text: str, output: Path | None, *, quiet: bool, shows_pla
         click.echo(text, err=True)
     cancel = Cancel()
     progress = Unheard(QuietProgress() if quiet else TerminalProgress())
-    with _of_words(name, Path(checked.file)):
+    with _of_words(name, Path(checked.file), text):
         summary = run.start(checked, output or folder_for(name), progress, cancel.event)
     if cancel.signal_number is not None and not summary.is_complete:
         resume = f"`fabriscope run --resume {summary.path}` goes on"
-        click.echo(f"interrupted after {summary.launch_count} launches; {resume}")
+        click.echo(f"interrupted after {counted(summary.launch_count, 'launch')}; {resume}")
         raise SystemExit(EXIT_AFTER_SIGNAL + cancel.signal_number)
     return summary

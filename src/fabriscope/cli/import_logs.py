@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from fabriscope.cli import _streams
+from fabriscope.model.counting import counted
 
 EXIT_LEFT_OUT = 10
 MOST_NAMED = 20
@@ -54,7 +55,8 @@ def import_logs(logs: tuple[Path, ...], output: Path, told: tuple[str, ...], lab
     for sentence in sentences(known_traps(data, results_of(data).graded)):
         _streams.say(f"known trap {sentence}")
     _streams.say(
-        f"{done.launch_count} launches of {done.file_count} files in {done.path}: {'; '.join(done.entry_labels)}"
+        f"{counted(done.launch_count, 'launch')} of {counted(done.file_count, 'file')} in {done.path}: "
+        f"{'; '.join(done.entry_labels)}"
     )
     if done.left_out:
         raise SystemExit(EXIT_LEFT_OUT)

@@ -105,7 +105,7 @@ def _say_end(summary: RunSummary, progress: Progress, *, has_words: bool) -> Non
         return
     if not summary.is_complete:
         resume = f"`fabriscope run --resume {summary.path}` goes on"
-        click.echo(f"interrupted after {summary.launch_count} launches; {resume}")
+        click.echo(f"interrupted after {counted(summary.launch_count, 'launch')}; {resume}")
         return
     for sentence in answer:
         click.echo(f"- {sentence}")

@@ -11,6 +11,7 @@ from fabriscope import store
 from fabriscope.adapters.base import Adapter
 from fabriscope.analysis.values.consistency import contradictions
 from fabriscope.model.command import Command, Outcome
+from fabriscope.model.counting import counted
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.finding import Account, Finding
 from fabriscope.model.measurement import Launch, SampleBlock
@@ -77,7 +78,8 @@ def against_digest(run: RunData, digest: str) -> Account:
     if digest in chains:
         first = chains.index(digest) + 1
         note = f"the digest was published after {first} of now {count} lines of the journal: the rest came later"
-        return Account(notes=(note,), checked=(f"the digest of the first {first} launches with the published one",))
+        checked = f"the digest of the first {counted(first, 'line')} with the published one"
+        return Account(notes=(note,), checked=(checked,))
     what = f"no line has the digest {digest[:80]}: this is not the run of which it was published"
     return Account((Finding(JOURNAL_NAME, "", what),))
 
@@ -108,12 +110,11 @@ def against_raw(run: RunData) -> Account:
         count += 1
         if not any(frame.equals(stored) for frame in again):
             findings.append(_first_difference(record.samples, stored, again[0]))
-    notes = [f"the raw output of {len(silent)} launches gives no samples to compare with"] if silent else []
+    notes = [f"the raw output of {counted(len(silent), 'launch')} gives no samples to compare with"] if silent else []
     if large:
-        notes.append(
-            f"the raw output of {len(large)} launches unpacks to more than {MOST_RAW_BYTES} bytes: not compared"
-        )
-    checked = (f"the samples of {count} launches against the raw output",) if count else ()
+        of_large = counted(len(large), "launch")
+        notes.append(f"the raw output of {of_large} unpacks to more than {MOST_RAW_BYTES} bytes: not compared")
+    checked = (f"the samples of {counted(count, 'launch')} against the raw output",) if count else ()
     return Account(tuple(findings), tuple(notes), checked)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.pairs import PairMatrix
 from fabriscope.analysis.words import UNKNOWN, size_text, time_text
+from fabriscope.model.counting import counted
 from fabriscope.reports._pairs import picture
 from fabriscope.reports.section import Block, Cell, Column, Grid, Picture, Row, Section, Sections, Table
 
@@ -28,7 +29,7 @@ def _row(matrix: PairMatrix) -> Row:
     least, p1, _, p50, _, p99, most = (time_text(value) for value in matrix.quantiles_ns)  # at QUANTILES
     impossible = f", {matrix.impossible_count} impossible pairs left out" if matrix.impossible_count else ""
     return [
-        Cell(matrix.case.label(ranks=False), f"{matrix.launch_count} launches{impossible}"),
+        Cell(matrix.case.label(ranks=False), f"{counted(matrix.launch_count, 'launch')}{impossible}"),
         size_text(matrix.case.message_size_bytes),
         f"{matrix.pair_count:,}".replace(",", "\N{THIN SPACE}"),
         *(least, p1, p50, p99, most),
