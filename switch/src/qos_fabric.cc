@@ -10,13 +10,14 @@ namespace fabriscope::lab {
 namespace {
 
 // What may still come after the frame that goes beyond a threshold: the pause frame waits for one
-// that has just begun, and crosses the cable; the other end completes the one that it has just
-// begun; and the cable is full. docs/lab.md has the formula.
+// that has just begun and for those of other priorities, and crosses the cable; the other end
+// completes the frame that it has just begun; and the cable is full. docs/lab.md has the formula.
 std::int64_t full_frame_headroom_bytes(const FabricSettings& settings) {
   const std::int64_t rate = settings.rate_bits_per_s;
   const std::int64_t full_ns = Wire(rate).pass(0, static_cast<std::int64_t>(kMaximumFrameBytes));
   const std::int64_t shortest_ns = Wire(rate).pass(0, kMinimumFrameBytes);
-  const std::int64_t ns = 2 * settings.delay_ns + shortest_ns + 3 * full_ns;
+  constexpr std::int64_t kEachPriority = kPriorities;
+  const std::int64_t ns = 2 * settings.delay_ns + kEachPriority * shortest_ns + 3 * full_ns;
   return static_cast<std::int64_t>(static_cast<double>(ns) * static_cast<double>(rate) / 8e9);
 }
 

@@ -12,6 +12,7 @@ namespace fabriscope::lab {
 // What one input (or one priority of it) holds.
 struct InputShare {
   std::int64_t bytes = 0;           // within its threshold
+  std::int64_t pool_bytes = 0;      // of these, in the buffer that all share
   std::int64_t headroom_bytes = 0;  // beyond it
   bool is_stopped = false;          // the other end was told to stop
 
@@ -19,7 +20,7 @@ struct InputShare {
 };
 
 // Where a frame is kept; kNone: it is dropped.
-enum class Place { kNone, kQueue, kPool, kInput, kInputPool, kHeadroom };
+enum class Place { kNone, kQueue, kPool, kInput, kHeadroom };
 
 class SwitchMemory {
  public:
@@ -58,22 +59,36 @@ class SwitchMemory {
     const bool is_below = input.bytes + frame_bytes <= xoff_bytes();
     if (is_below && (!is_shared || frame_bytes <= free_bytes())) {
       input.bytes += frame_bytes;
-      if (is_shared) used_bytes_ += frame_bytes;
-      return is_shared ? Place::kInputPool : Place::kInput;
+      if (is_shared) {
+        input.pool_bytes += frame_bytes;
+        used_bytes_ += frame_bytes;
+      }
+      return Place::kInput;
     }
     if (input.headroom_bytes + frame_bytes > headroom_bytes_) return Place::kNone;
     input.headroom_bytes += frame_bytes;
     return Place::kHeadroom;
   }
 
+  // What leaves an input makes room beyond the threshold first, whichever frame it was: it is how
+  // much the input holds that counts. If the last frames of a long queue kept the headroom until
+  // they left, it would still be taken when the other end has gone on and is stopped anew.
   void release(Place place, InputShare* input, std::int64_t frame_bytes) {
-    if (place == Place::kPool || place == Place::kInputPool) used_bytes_ -= frame_bytes;
-    if (place == Place::kInput || place == Place::kInputPool) input->bytes -= frame_bytes;
-    if (place == Place::kHeadroom) input->headroom_bytes -= frame_bytes;
+    if (place == Place::kPool) used_bytes_ -= frame_bytes;
+    if (input == nullptr) return;
+    const std::int64_t beyond_bytes = std::min(input->headroom_bytes, frame_bytes);
+    const std::int64_t within_bytes = frame_bytes - beyond_bytes;
+    const std::int64_t shared_bytes = std::min(input->pool_bytes, within_bytes);
+    input->headroom_bytes -= beyond_bytes;
+    input->bytes -= within_bytes;
+    input->pool_bytes -= shared_bytes;
+    used_bytes_ -= shared_bytes;
   }
 
-  // Whether an input that was stopped may go on.
-  bool may_resume(const InputShare& input) const { return input.all_bytes() <= xon_bytes(); }
+  // Whether an input that was stopped may go on: with all of its headroom, for the next stop.
+  bool may_resume(const InputShare& input) const {
+    return input.headroom_bytes == 0 && input.bytes <= xon_bytes();
+  }
 
   std::int64_t xoff_bytes() const {
     if (qos_.xoff_bytes != kUnset) return qos_.xoff_bytes;

@@ -65,47 +65,6 @@ TEST(a_link_is_paused_by_the_frame_of_802_3) {
   }
 }
 
-// What still comes after the frame that went beyond the threshold: the pause frame waits for a
-// frame towards the host that has just begun, then crosses; the host completes the frame that it
-// has just begun; and the cable to the switch is full. That frame itself is beyond the threshold,
-// too.
-std::int64_t headroom_bytes(std::int64_t delay_ns) {
-  return (delay_ns + kFrameNs + kShortNs + kFrameNs) / 8 + kFrameBytes;
-}
-
-// Everybody sends to host 0, and host 0 to everybody, so that pause frames have to wait.
-std::int64_t lost_with(std::int64_t headroom, std::int64_t delay_ns, std::int64_t begin_ns) {
-  FabricSettings settings = lossless(1U << 3U, 3);
-  settings.delay_ns = delay_ns;
-  settings.qos->headroom_bytes = headroom;
-  QosBench bench(settings, 5);
-  constexpr int kFrames = 150;
-  for (std::size_t from = 1; from < 5; ++from) {
-    bench.send_many(from, kLater, kFrames, tagged(0, from, 3));
-    bench.send_many(0, kLater + begin_ns, kFrames, tagged(from, 0, 1));
-  }
-  const std::size_t came = data_of(bench.run()).size();
-  const std::int64_t dropped = bench.fabric.counters(0).dropped_frames;
-  CHECK_EQUAL(static_cast<std::int64_t>(came) + dropped, 8 * kFrames);
-  return dropped;
-}
-
-TEST(enough_headroom_loses_nothing_and_too_little_does) {
-  for (const std::int64_t delay_ns : {0, 5'000, 100'000}) {
-    const std::int64_t enough = headroom_bytes(delay_ns);
-    for (const std::int64_t begin_ns : {0, 1'000, 5'000, 11'000})
-      CHECK_EQUAL(lost_with(enough, delay_ns, begin_ns), 0);
-    // With a cable, the frames on it do not fit into two frames.
-    if (delay_ns == 100'000) CHECK_EQUAL(lost_with(2 * kFrameBytes, delay_ns, 0) > 0, true);
-    CHECK_EQUAL(lost_with(0, delay_ns, 0) > 0, true);
-  }
-}
-
-TEST(headroom_that_nobody_chose_is_enough) {
-  for (const std::int64_t delay_ns : {0, 1'000'000})
-    CHECK_EQUAL(lost_with(kUnset, delay_ns, 3'000), 0);
-}
-
 struct Victim {
   std::int64_t longest_ns = 0;
   std::int64_t pauses = 0;
