@@ -71,6 +71,7 @@ RUNNING = (
         "clearing",
         "copy_rates",
         "launch_counters",
+        "launch_limits",
         "rdma_ports",
         "switches",
         "strayed",

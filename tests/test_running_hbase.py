@@ -173,7 +173,7 @@ def test_a_clients_call_that_comes_after_the_removal_makes_nothing(by_hand: ByHa
     assert client.leaving is not None
     remover = Command(client.leaving.argv, host.name)
     (removed,) = processes.run_commands([remover], {host.name: host}, timeout_s=RUN_LIMIT_S)
-    assert processes.says(removed, client.leaving.gone), removed
+    assert removed.says(client.leaving.gone), removed
     late = Command(client.argv, host.name)
     (outcome,) = processes.run_commands([late], {host.name: host}, timeout_s=RUN_LIMIT_S)
     assert (outcome.exit_status, b"fabriscope: regions table" in outcome.stdout) == (1, False), outcome

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from fabriscope.launch.on_host.sweep import signal_if
@@ -21,18 +22,28 @@ class Member:
     pid: int
     parent_pid: int
     name: str
+    group: int
     is_stopped: bool = False
     """Whether a signal keeps it from running."""
 
 
 def living(group: int) -> list[Member]:
     """Return the processes of a group that have not ended."""
+    return [member for member in _everybody() if member.group == group]
+
+
+def stopped(groups: Collection[int]) -> set[int]:
+    """Return those groups of which a signal keeps a process from running."""
+    return {member.group for member in _everybody() if member.is_stopped and member.group in groups}
+
+
+def _everybody() -> Iterator[Member]:
     with os.scandir("/proc") as entries:
-        found = [_member(int(entry.name), group) for entry in entries if entry.name.isdigit()]
-    return [member for member in found if member is not None]
+        found = [_member(int(entry.name)) for entry in entries if entry.name.isdigit()]
+    return (member for member in found if member is not None)
 
 
-def _member(pid: int, group: int) -> Member | None:
+def _member(pid: int) -> Member | None:
     try:  # without Path, whose objects take longer than the kernel's answer: this is asked of every process
         handle = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -44,11 +55,11 @@ def _member(pid: int, group: int) -> Member | None:
     finally:
         os.close(handle)
     before, _, after = text.rpartition(b")")
-    state, parent_pid, its_group = after.split(maxsplit=3)[:3]
-    if int(its_group) != group or state in (b"Z", b"X"):
+    state, parent_pid, group = after.split(maxsplit=3)[:3]
+    if state in (b"Z", b"X"):
         return None
     name = before.partition(b"(")[2].decode("utf-8", "replace")
-    return Member(pid, int(parent_pid), name, is_stopped=state == b"T")
+    return Member(pid, int(parent_pid), name, int(group), is_stopped=state == b"T")
 
 
 def programs(group: int) -> list[Member]:
@@ -67,4 +78,9 @@ def programs(group: int) -> list[Member]:
 
 def send(member: Member, number: signal.Signals, group: int) -> None:
     """Send a signal, through a handle: a number that was given to somebody else in between is left alone."""
-    signal_if(member.pid, number, lambda: _member(member.pid, group) is not None)
+    signal_if(member.pid, number, lambda: _is_of(member.pid, group))
+
+
+def _is_of(pid: int, group: int) -> bool:
+    member = _member(pid)
+    return member is not None and member.group == group

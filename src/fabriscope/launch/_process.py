@@ -75,10 +75,15 @@ class Process:
         self.has_ended.set()
         changed.set()
 
+    @property
+    def group(self) -> int:
+        """Return the number of its process group."""
+        return self._popen.pid
+
     def ask_to_end(self) -> None:
         """Send SIGTERM to the programs of the group; to mpirun alone, since it ends its ranks, remote ones too."""
         members = _group.programs(self._popen.pid)
-        self.stood_still = any(member.is_stopped for member in members)
+        self.stood_still |= any(member.is_stopped for member in members)
         for member in members[:1] if self.command.rank_hosts else members:
             _group.send(member, signal.SIGTERM, self._popen.pid)
 

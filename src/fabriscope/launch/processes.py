@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,9 +16,11 @@ from pathlib import Path
 
 from fabriscope.hosts.access import leftovers
 from fabriscope.hosts.access.leftovers import Leftover
+from fabriscope.launch import _group
 from fabriscope.launch._guard import Guard
 from fabriscope.launch._process import Process
 from fabriscope.launch._remote_process import RemoteProcess
+from fabriscope.launch._standstill import Standstill
 from fabriscope.launch.job_group import JobGroup
 from fabriscope.model.command import Command, Leaving, Outcome
 from fabriscope.model.errors import LaunchError, ToolMissing
@@ -55,6 +56,7 @@ def run_commands(
     hosts: Mapping[str, Host],
     *,
     timeout_s: float,
+    stopped_s: float = math.inf,
     raw_dir: Path | None = None,
     cancel: threading.Event | None = None,
     watchers: Sequence[Command] = (),
@@ -63,11 +65,11 @@ def run_commands(
 
     They start one after the other, each once the one before it is ready, or has ended if that one `is_alone`. Then we
     wait until all that are no servers have ended, one has failed and the others' grace is over, `timeout_s` (for all
-    together) has passed, or `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended
-    before that. What one has left elsewhere is removed at the end. `raw_dir` keeps
-    `<index>-<program>.stdout` and `.stderr`. `watchers` are servers that see the whole launch: they start all at once,
-    before the first command, and are ended after the last one. One that is not ready in time is killed, and keeps
-    nobody from starting.
+    together) has passed, a signal has kept one from running for `stopped_s` (SIGSTOP; not seen of hosts over ssh), or
+    `cancel` is set; whatever still runs is ended. One that has said its `last_line` is ended before that. What one has
+    left elsewhere is removed at the end. `raw_dir` keeps `<index>-<program>.stdout` and `.stderr`. `watchers` are
+    servers that see the whole launch: they start all at once, before the first command, and are ended after the last
+    one. One that is not ready in time is killed, and keeps nobody from starting.
     Raises ToolMissing or LaunchError if a program cannot be started, and KeyboardInterrupt without a `cancel`.
     """
     with ExitStack() as stack:
@@ -75,6 +77,7 @@ def run_commands(
         folder = raw_dir or guard.folder / _OUTPUT
         folder.mkdir(parents=True, exist_ok=True)
         launch = _Launch(hosts, folder, guard, time.monotonic() + timeout_s, cancel or threading.Event())
+        launch.standstill = Standstill(stopped_s)
         try:
             launch.start_watchers(watchers)
             launch.start(commands)
@@ -126,6 +129,7 @@ class _Launch:
     ) -> None:
         self.processes: list[Process] = []
         self.watchers: list[Process] = []
+        self.standstill = Standstill(math.inf)
         self._hosts = hosts
         self._folder = folder
         self._guard = guard
@@ -152,7 +156,7 @@ class _Launch:
         """Start the commands in order; stops at the first that ends, hangs or is cancelled before it is ready."""
         words: dict[str, str] = {}
         for command in commands:
-            process = self._add(self.processes, _with_words(command, words), str(len(self.processes)))
+            process = self._add(self.processes, command.with_words(words), str(len(self.processes)))
             if command.is_alone:
                 self._wait_alone(process)
                 if self._is_over():
@@ -199,7 +203,17 @@ class _Launch:
 
     def _is_over(self) -> bool:
         self._overflow = self._overflow or next((text for one in self.processes if (text := one.overflow())), "")
-        return bool(self._overflow) or self._cancel.is_set() or time.monotonic() >= self._deadline_s
+        is_ended = bool(self._overflow) or self._cancel.is_set() or time.monotonic() >= self._deadline_s
+        return is_ended or self._stands_still()
+
+    def _stands_still(self) -> bool:
+        """Return whether a signal has kept one from running for too long; that one is known for it from then on."""
+        if self.standstill.is_due():
+            running = {process.group: process for process in self.processes if not process.has_ended.is_set()}
+            self.standstill.look(_group.stopped(running))
+            for group in self.standstill.found & running.keys():
+                running[group].stood_still = True
+        return bool(self.standstill.found)
 
     def _lacks_one(self) -> bool:
         """Return whether one without which the others wait in vain has ended."""
@@ -246,7 +260,7 @@ class _Launch:
             return outcome
         entry, held_by = self._made.pop(leaving.what)
         try:
-            is_gone = says(outcome, leaving.gone) or self._is_removed(outcome.command, leaving)
+            is_gone = outcome.says(leaving.gone) or self._is_removed(outcome.command, leaving)
             if is_gone:
                 entry.drop()
         finally:
@@ -266,7 +280,7 @@ class _Launch:
             return False
         remover.has_ended.wait(UNDO_LIMIT_S)
         self._end([remover])
-        return says(remover.finish(), leaving.gone)
+        return remover.finish().says(leaving.gone)
 
     def _end(self, processes: Sequence[Process], grace_s: float = TERM_GRACE_S) -> None:
         """End those that still run: SIGTERM, a grace, SIGKILL."""
@@ -283,16 +297,3 @@ class _Launch:
         until_s = time.monotonic() + KILL_GRACE_S
         for process in running:
             process.has_ended.wait(max(until_s - time.monotonic(), 0))
-
-
-def says(outcome: Outcome, pattern: str) -> bool:
-    """Return whether a line of what a command printed matches."""
-    return re.search(pattern, outcome.stdout.decode("utf-8", "replace"), re.MULTILINE) is not None
-
-
-def _with_words(command: Command, words: Mapping[str, str]) -> Command:
-    """Return the command with `{name}` replaced in its argv by what an earlier one said."""
-    argv = list(command.argv)
-    for name, value in words.items():
-        argv = [word.replace(f"{{{name}}}", value) for word in argv]
-    return replace(command, argv=tuple(argv))

@@ -60,7 +60,7 @@ def _removed(entry: Leftover) -> Removal:
         (outcome,) = processes.run_commands([command], {host.name: host}, timeout_s=REMOVE_LIMIT_S)
     except FabriscopeError as error:
         return _failed(entry, error.what)
-    if processes.says(outcome, entry.leaving.gone):
+    if outcome.says(entry.leaving.gone):
         entry.drop()
         return Removal(f"{entry.where}: removed")
     if outcome.timed_out:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,13 @@ class Command:
     most_output_bytes: int = 64 << 20
     """A program that writes more to standard output, or to standard error, is ended, and its launch fails."""
 
+    def with_words(self, words: Mapping[str, str]) -> Self:
+        """Return the command with `{name}` replaced in its argv by what an earlier one said."""
+        argv = list(self.argv)
+        for name, value in words.items():
+            argv = [word.replace(f"{{{name}}}", value) for word in argv]
+        return replace(self, argv=tuple(argv))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -73,6 +82,10 @@ class Outcome:
     """By which `fabriscope restore` knows what may be left."""
     is_lost: bool = False
     """Whether the connection to its host ended without a word of how the program ended: something may be left there."""
+
+    def says(self, pattern: str) -> bool:
+        """Return whether a line of what it printed matches."""
+        return re.search(pattern, self.stdout.decode("utf-8", "replace"), re.MULTILINE) is not None
 
 
 def left_behind(outcome: Outcome) -> str:

@@ -27,11 +27,9 @@ from fabriscope.model.turns import TurnPlace
 from fabriscope.running import launch_counters
 from fabriscope.running.binding import Binding
 from fabriscope.running.casualties import Casualties
+from fabriscope.running.launch_limits import launch_limit_s, stopped_limit_s
 from fabriscope.running.settings import Standing
 
-SETTLE_NS = 60 * 10**9
-"""Grace beyond twice the expected time and one case's time-out before a launch is ended. It is twice what the engine's
-watchdog grants to opening, so that on a busy machine the watchdog speaks first, which knows the case."""
 MAX_ATTEMPTS = 4
 """How often a launch is started again without the case that hung."""
 MAX_HANGS = 2
@@ -153,10 +151,9 @@ class LaunchRunner:
                 self._results.setdefault(result.case_id, result)
 
     def _attempt(self, launch: Launch, expected_ns: int) -> ParsedLaunch:
-        timeout_ns = 2 * expected_ns + self._plan.section.case_timeout + SETTLE_NS
         outcomes: list[Outcome] = []
         try:
-            outcomes = self._run_commands(launch, timeout_ns / 1e9)
+            outcomes = self._run_commands(launch, expected_ns)
             parsed = _of_its_cases(self._adapter.parse(launch, outcomes), launch)
         except FabriscopeError as error:
             parsed = _all_failed(launch, str(error))
@@ -172,15 +169,18 @@ class LaunchRunner:
             return self._explained(launch, parsed)
         return parsed
 
-    def _run_commands(self, launch: Launch, timeout_s: float) -> list[Outcome]:
+    def _run_commands(self, launch: Launch, expected_ns: int) -> list[Outcome]:
         """Run the launch's commands while its hosts are watched; return their outcomes, which are kept as they are."""
         commands = [self._wrapped(command) for command in self._adapter.commands(launch, self._context())]
-        limits_s = [command.limit_s for command in commands if command.limit_s is not None]
-        timeout_s = max(timeout_s, sum(limits_s) + SETTLE_NS / 1e9)
-        wants_counters = self._plan.section.counters
-        watchers = launch_counters.watchers(self._site, launch.entry.hosts, launch) if wants_counters else []
+        section = self._plan.section
+        watchers = launch_counters.watchers(self._site, launch.entry.hosts, launch) if section.counters else []
         outcomes = processes.run_commands(
-            commands, self._site.hosts, timeout_s=timeout_s, cancel=self._cancel, watchers=watchers
+            commands,
+            self._site.hosts,
+            timeout_s=launch_limit_s(expected_ns, section.case_timeout, commands),
+            stopped_s=stopped_limit_s(section.case_timeout),
+            cancel=self._cancel,
+            watchers=watchers,
         )
         watched, outcomes = outcomes[: len(watchers)], outcomes[len(watchers) :]
         self.outcomes += outcomes
