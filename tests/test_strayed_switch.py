@@ -15,7 +15,11 @@ PLAN = """
 name: strayed
 hosts: node[1-2]
 fabrics:
-  wire: {lab: {preset: ethernet-100, delay: 2ms, broken: {far: node2, small-buffer: node1}}}
+  wire:
+    lab:
+      preset: ethernet-100
+      delay: 2ms
+      broken: {far: node2, small-buffer: node1, loss: node1, coalescing: node2}
 layers: [tcp]
 benchmarks: {ping_pong: {sizes: [8]}}
 launches: 1
@@ -44,5 +48,7 @@ def test_a_switch_that_is_not_as_planned(labs: None, tmp_path: Path) -> None:
     assert changed == {
         "wire-switch_delay-2000000": {"switch_delay": "2000000"},
         "wire-switch_buffer-131072": {"switch_buffer": "131072"},
+        "wire-switch_loss-0": {"switch_loss": "0"},
+        "wire-switch_coalesce-none": {"switch_coalesce": "none"},
     }
     assert {record.status for record in data.journal} == {"ok"}

@@ -16,9 +16,11 @@ from fabriscope.cli.plan import COMMAND as PLAN
 from fabriscope.cli.report import COMMAND as REPORT
 from fabriscope.hosts.access import journal
 from fabriscope.model.errors import PlanError
+from fabriscope.model.fabric import Fabric
 from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run, site
+from fabriscope.running.tuning_commands import commands_of
 
 pytestmark = pytest.mark.usefixtures("state")
 
@@ -49,6 +51,16 @@ tune:
   budget: 35s
 """
 """By construction four times as fast."""
+
+
+def test_what_is_recommended_of_a_switch_is_said_with_its_units() -> None:
+    chosen = {"switch_delay": "5000", "switch_coalesce": "80000/15", "switch_loss": "0.01"}
+    assert [line.rpartition(" lab set wire ")[2] for line in commands_of(chosen, Fabric("wire", {}), {})] == [
+        "--delay 5000ns", "--rx-coalesce-time 80000ns --rx-coalesce-frames 15", "--loss 0.01",
+    ]  # fmt: skip
+    assert list(commands_of({"switch_coalesce": "none"}, Fabric("wire", {}), {})) == [
+        "the lab's switch: fabriscope lab set wire --rx-coalesce-time none --rx-coalesce-frames none"
+    ]
 
 
 @pytest.mark.parametrize(

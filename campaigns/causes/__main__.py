@@ -5,7 +5,8 @@
 Each case is a run of three hosts of a lab with a fault of its switch or of a host, and with others that cost nothing in
 it: TCP without selective acknowledgements where nothing is lost, an output that pauses where none fills. The cause that
 the run names first should be the planted one, and its interval should hold the true cost. The truth of a rate is the
-share of the wire that is lost; of an MTU the share of a frame that is data; of a delay what comes on top of the way,
+share of the wire that is lost; of an MTU the share of a frame that is data; of a delay, and of cards that wait for
+company, what comes on top of the way,
 and the hosts' own time, of which is known only that it is below 0.4 ms: such a truth is a short range.
 FOLDER/cases.jsonl gets a line for each case.
 """
@@ -41,7 +42,7 @@ floor: false
 """
 LATENCY, BANDWIDTH = "ping_pong: {sizes: [8]}", "bandwidth: {sizes: [1MiB], window: 4}"
 HARMLESS = "sack: node3"
-SLOW_BITS_PER_S, FAR_MS, HOST_MS = 50e6, 20.0, 0.4
+SLOW_BITS_PER_S, FAR_MS, WAIT_MS, HOST_MS = 50e6, 20.0, 10.0, 0.4
 HEADERS_BYTES, FRAME_BYTES = 52, 38
 """Of IP, TCP and its timestamps; of Ethernet, with preamble and gap."""
 LONG_S = 900.0
@@ -81,6 +82,13 @@ def far(delay_ms: float, also: str = "") -> Case:
     return Case(name, fault, "switch_delay", (least, most), LATENCY, more=f", delay: {delay_ms:g}ms")
 
 
+def waiting(delay_ms: float) -> Case:
+    """Return the case of cards that let a frame wait for company, of which a ping-pong has none."""
+    least, most = (WAIT_MS / (delay_ms + own_ms) for own_ms in (HOST_MS, 0.0))
+    name, more = f"coalescing-at-{delay_ms:g}", f", delay: {delay_ms:g}ms"
+    return Case(name, "coalescing: node2", "switch_coalesce", (least, most), LATENCY, more=more)
+
+
 def small(rate_mbit_per_s: float, mtu_bytes: int, benchmark: str, also: str = "") -> Case:
     """Return the case of a host with an MTU of 600."""
     cost = 1 - data_share(600) / data_share(mtu_bytes)
@@ -95,7 +103,7 @@ def data_share(mtu_bytes: int) -> float:
 
 CASES = (
     slow(100), slow(62.5), slow(55), slow(80),
-    far(10), far(16), far(18),
+    far(10), far(16), far(18), waiting(10), waiting(20),
     small(100, 1500, BANDWIDTH), small(100, 4000, BANDWIDTH, ", pause: node2"),
     small(10, 1500, "bandwidth: {sizes: [256KiB], window: 2}"),
 )  # fmt: skip

@@ -22,7 +22,13 @@ struct Delivery {
 class Coalescer {
  public:
   // A wait of 0 hands every frame over at once; `frames` of 0 sets no limit on their number.
-  Coalescer(std::int64_t wait_ns, std::int64_t frames) : wait_ns_(wait_ns), frames_(frames) {}
+  Coalescer(std::int64_t wait_ns, std::int64_t frames) { set(wait_ns, frames); }
+
+  // From the next frame on: those that wait are handed over when they were to be, or with it.
+  void set(std::int64_t wait_ns, std::int64_t frames) {
+    wait_ns_ = wait_ns;
+    frames_ = wait_ns > 0 ? frames : 1;
+  }
 
   // A frame arrived at `now_ns`; time must not go back from call to call.
   void add(FramePointer frame, std::int64_t now_ns) {
@@ -53,8 +59,8 @@ class Coalescer {
     for (; open_frames_ > 0; --open_frames_, ++waiting) waiting->due_ns = now_ns;
   }
 
-  std::int64_t wait_ns_;
-  std::int64_t frames_;
+  std::int64_t wait_ns_ = 0;
+  std::int64_t frames_ = 1;
   std::deque<Delivery> waiting_;
   // The last `open_frames_` of those that wait are handed over together at `open_until_ns_` or
   // before.

@@ -5,7 +5,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "clock.h"
@@ -15,7 +14,7 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::size_t kMaximumRequestBytes = 1024;
+constexpr std::size_t kMaximumRequestBytes = 8192;
 
 void append_direction(std::ostream& json, const char* name, const DirectionCounters& counters) {
   json << '"' << name << "\":{\"frames\":" << counters.frames << ",\"bytes\":" << counters.bytes
@@ -75,7 +74,11 @@ std::string Switchboard::reply_to(const std::string& request) {
 
 std::string Switchboard::settings_of(const Change& named) const {
   for (const auto& fabric : fabrics_) {
-    if (fabric->settings().name == named.fabric) return settings_json(fabric->settings());
+    if (fabric->settings().name != named.fabric) continue;
+    std::vector<Faults> ports;
+    for (std::size_t port = 0; port < fabric->port_count(); ++port)
+      ports.push_back(fabric->faults(port));
+    return settings_json(fabric->settings(), ports);
   }
   return error_json("there is no fabric " + named.fabric);
 }
@@ -83,21 +86,24 @@ std::string Switchboard::settings_of(const Change& named) const {
 // Changes every port that is meant, or none.
 std::string Switchboard::apply(const Change& change) {
   const std::int64_t now_ns = monotonic_ns();
-  std::vector<std::pair<const Attachment*, Faults>> meant;
+  std::vector<const Attachment*> meant;
   for (const Attachment& attachment : attachments_) {
     if (attachment.settings.fabric != change.fabric) continue;
     if (!change.host.empty() && attachment.settings.host != change.host) continue;
-    meant.emplace_back(&attachment, changed(attachment.fabric->faults(attachment.index), change));
+    meant.push_back(&attachment);
   }
   if (meant.empty()) return error_json("no port of fabric " + change.fabric + " is meant");
-  FabricModel& fabric = *meant.front().first->fabric;
+  FabricModel& fabric = *meant.front()->fabric;
+  std::vector<Faults> faults;
+  for (const Attachment* one : meant)
+    faults.push_back(changed(fabric.faults(one->index), change, faults.size(), meant.size()));
   const FabricSettings wanted = changed(fabric.settings(), change);
   if (!change.qos.empty()) fabric.set_qos(*wanted.qos, now_ns);
   if (!change.cables.empty()) fabric.set_cables(wanted, now_ns);
   if (change.on_full) fabric.set_on_full(*change.on_full, now_ns);
   if (!change.faults.empty()) {
-    for (const auto& [attachment, faults] : meant)
-      fabric.set_faults(attachment->index, faults, now_ns);
+    for (std::size_t place = 0; place < meant.size(); ++place)
+      fabric.set_faults(meant[place]->index, faults[place], now_ns);
   }
   return "{\"set\":" + std::to_string(meant.size()) + "}";
 }

@@ -17,7 +17,7 @@ constexpr std::int64_t kResumeAtPart = 4;
 Fabric::Port::Port(const FabricSettings& settings, std::size_t index)
     : uplink(settings.rate_bits_per_s, 0),
       downlink(settings.rate_bits_per_s, settings.buffer_bytes),
-      card(settings.rx_coalesce_ns, settings.rx_coalesce_ns > 0 ? settings.rx_coalesce_frames : 1),
+      card(settings.rx_coalesce_ns, settings.rx_coalesce_frames),
       faults(static_cast<std::uint64_t>(settings.seed) << 16U | index) {}
 
 Fabric::Fabric(FabricSettings settings, std::size_t port_count, std::int64_t now_ns)
@@ -244,6 +244,7 @@ void Fabric::set_cables(const Cables& cables, std::int64_t /*now_ns*/) {
     port.uplink.set_rate(cables.rate_bits_per_s);
     port.downlink.set_rate(cables.rate_bits_per_s);
     port.downlink.set_capacity(cables.buffer_bytes);
+    port.card.set(cables.rx_coalesce_ns, cables.rx_coalesce_frames);
   }
 }
 

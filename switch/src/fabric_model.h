@@ -27,17 +27,18 @@ enum class OnFull {
 // only a bound on memory can be drawn here: it lies far above any TCP window.
 constexpr std::int64_t kUplinkBytes = 64 << 20;
 
+// Numbers of a fabric that may be changed while it runs.
 struct Cables {
   std::int64_t rate_bits_per_s = 0;  // 0: unlimited
   std::int64_t delay_ns = 0;         // propagation from host to host
   std::int64_t buffer_bytes = 0;     // of each output; 0: unlimited
+  // Interrupt coalescing of the receiving host's card; a time of 0 hands every frame over at once.
+  std::int64_t rx_coalesce_ns = 0;
+  std::int64_t rx_coalesce_frames = 1;
 };
 
 struct FabricSettings : Cables {
   std::string name;
-  // Interrupt coalescing of the receiving host's card; a time of 0 hands every frame over at once.
-  std::int64_t rx_coalesce_ns = 0;
-  std::int64_t rx_coalesce_frames = 1;
   OnFull on_full = OnFull::kDrop;
   std::int64_t seed = 1;           // of everything that happens by chance
   Faults faults;                   // of every port

@@ -28,7 +28,7 @@ bool QosFabric::Event::operator>(const Event& other) const {
 }
 
 QosFabric::Host::Host(const FabricSettings& settings, std::size_t index)
-    : card(settings.rx_coalesce_ns, settings.rx_coalesce_ns > 0 ? settings.rx_coalesce_frames : 1),
+    : card(settings.rx_coalesce_ns, settings.rx_coalesce_frames),
       faults(static_cast<std::uint64_t>(settings.seed) << 16U | index) {}
 
 QosFabric::QosFabric(FabricSettings settings, std::size_t port_count, std::int64_t now_ns)

@@ -106,6 +106,7 @@ void QosFabric::set_cables(const Cables& cables, std::int64_t now_ns) {
   shortest_frame_ns_ = Wire(cables.rate_bits_per_s).pass(0, kMinimumFrameBytes);
   shortest_uplink_ns_ = shortest_frame_ns_ + cables.delay_ns;
   for (End& end : ends_) end.outlet.set_rate(cables.rate_bits_per_s);
+  for (Host& host : hosts_) host.card.set(cables.rx_coalesce_ns, cables.rx_coalesce_frames);
   set_memory();
   let_go(now_ns);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -22,8 +23,10 @@ Emulates Ethernet switches. A rate or buffer of 0 is unlimited. Prints "ready" o
 its counters as JSON when it ends (SIGTERM). The control socket answers a line "counters", "reset",
 "series UNIX_NS" (what happened since), "get fabric=F" or
 "set fabric=F[,host=H][,on_full=drop|pause][,CABLE=N...][,FAULT=N...][,QUEUES=...]"
-with a line of JSON. CABLE is rate, delay or buffer.
-FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1).
+with a line of JSON. CABLE is rate, delay, buffer, coalesce_ns, coalesce_frames or
+coalesce=NS/FRAMES|none (both of them).
+FAULT is loss_ppb, drop_every, reorder_ppb, reorder_delay_ns, flap_period_ns, flap_down_ns or down (0 or 1);
+A/B... instead of N is one for each port that is meant, in their order.
 QUEUES make it a switch with priorities: pfc=P/P... (those that are paused), xoff, xon, headroom, shared,
 ecn_min, ecn_max (bytes, or none), ecn=MIN/MAX (both of them), alpha_ppm, ecn_ppb, turns=strict|fair,
 dscp=DSCP:P/DSCP:P...
@@ -36,12 +39,14 @@ Prints what the switch behind a control socket answers; ends with 1 where it ref
 namespace {
 
 constexpr std::int64_t kMostSwitches = 8;
+constexpr const char* kAtOnce = "none";
 
 constexpr std::array<const char*, 7> kFaultWords{
     "loss_ppb",       "drop_every",   "reorder_ppb", "reorder_delay_ns",
     "flap_period_ns", "flap_down_ns", "down"};
 
-constexpr std::array<const char*, 3> kCableWords{"rate", "delay", "buffer"};
+constexpr std::array<const char*, 6> kCableWords{"rate",        "delay",           "buffer",
+                                                 "coalesce_ns", "coalesce_frames", "coalesce"};
 
 Words take_cables(Words& words) {
   Words cables;
@@ -51,13 +56,31 @@ Words take_cables(Words& words) {
   return cables;
 }
 
+// NS/FRAMES, or none.
+void read_coalescing(const std::string& text, Cables& cables) {
+  const std::size_t at = text.find('/');
+  if (text != kAtOnce && at == std::string::npos)
+    throw std::invalid_argument("coalesce=" + text + " is neither NS/FRAMES nor none");
+  const bool is_none = text == kAtOnce;
+  cables.rx_coalesce_ns = is_none ? 0 : read_number(text.substr(0, at), "coalesce_ns");
+  cables.rx_coalesce_frames = is_none ? 1 : read_number(text.substr(at + 1), "coalesce_frames");
+}
+
+std::string coalescing_of(const Cables& cables) {
+  if (cables.rx_coalesce_ns == 0) return kAtOnce;
+  return std::to_string(cables.rx_coalesce_ns) + "/" + std::to_string(cables.rx_coalesce_frames);
+}
+
 Cables with_cables(const Cables& cables, const Words& words) {
   const auto read = [&words](const char* key, std::int64_t before) {
     const auto found = words.find(key);
     return found == words.end() ? before : read_number(found->second, key);
   };
-  return {read("rate", cables.rate_bits_per_s), read("delay", cables.delay_ns),
-          read("buffer", cables.buffer_bytes)};
+  Cables changed{read("rate", cables.rate_bits_per_s), read("delay", cables.delay_ns),
+                 read("buffer", cables.buffer_bytes), read("coalesce_ns", cables.rx_coalesce_ns),
+                 read("coalesce_frames", cables.rx_coalesce_frames)};
+  if (words.count("coalesce") != 0) read_coalescing(words.at("coalesce"), changed);
+  return changed;
 }
 
 std::optional<OnFull> take_on_full(Words& words) {
@@ -101,8 +124,6 @@ FabricSettings read_fabric(const std::string& text) {
   FabricSettings fabric;
   fabric.name = take(words, "name");
   static_cast<Cables&>(fabric) = with_cables({}, take_cables(words));
-  fabric.rx_coalesce_ns = take_number(words, "coalesce_ns", "0");
-  fabric.rx_coalesce_frames = take_number(words, "coalesce_frames", "1");
   fabric.on_full = take_on_full(words).value_or(OnFull::kDrop);
   fabric.seed = take_number(words, "seed", "1");
   fabric.faults = with_faults({}, take_faults(words));
@@ -150,6 +171,39 @@ void place_ports(Settings& settings) {
   }
 }
 
+// By the name that people know it by.
+[[noreturn]] void refuse_host(const std::string& key) {
+  const Words names{{"turns", "scheduler"},
+                    {"coalesce_ns", "rx_coalesce_time"},
+                    {"coalesce_frames", "rx_coalesce_frames"}};
+  const auto found = names.find(key);
+  throw std::invalid_argument((found == names.end() ? key : found->second) +
+                              " is of a whole fabric, not of one host");
+}
+
+// The part of `10/0/20` at a place, of as many as there are places; what has no parts is for all.
+std::string part_of(const std::string& text, const std::string& key, std::size_t place,
+                    std::size_t count) {
+  std::vector<std::string> parts;
+  std::istringstream left(text);
+  for (std::string part; std::getline(left, part, '/');) parts.push_back(part);
+  if (parts.size() <= 1) return text;
+  if (parts.size() == count) return parts[place];
+  throw std::invalid_argument(key + "=" + text + " is for " + std::to_string(parts.size()) +
+                              " ports, and " + std::to_string(count) + " are meant");
+}
+
+// One number where all ports have the same.
+std::string losses_of(const std::vector<Faults>& ports) {
+  std::string all;
+  bool is_one = true;
+  for (const Faults& port : ports) {
+    is_one = is_one && port.loss_ppb == ports.front().loss_ppb;
+    all += (all.empty() ? "" : "/") + std::to_string(port.loss_ppb);
+  }
+  return is_one && !ports.empty() ? std::to_string(ports.front().loss_ppb) : all;
+}
+
 }  // namespace
 
 Change read_change(const std::string& text) {
@@ -166,19 +220,16 @@ Change read_change(const std::string& text) {
   refuse_rest(words);
   if (change.on_full && !change.host.empty())
     throw std::invalid_argument("on_full is of a whole fabric, not of one host");
-  if (!change.cables.empty() && !change.host.empty()) {
-    throw std::invalid_argument(change.cables.begin()->first +
-                                " is of a whole fabric, not of one host");
-  }
-  if (!change.qos.empty() && !change.host.empty()) {
-    const std::string& key = change.qos.begin()->first;
-    throw std::invalid_argument((key == "turns" ? "scheduler" : key) +
-                                " is of a whole fabric, not of one host");
-  }
+  if (!change.cables.empty() && !change.host.empty()) refuse_host(change.cables.begin()->first);
+  if (!change.qos.empty() && !change.host.empty()) refuse_host(change.qos.begin()->first);
   return change;
 }
 
-Faults changed(Faults faults, const Change& change) { return with_faults(faults, change.faults); }
+Faults changed(Faults faults, const Change& change, std::size_t place, std::size_t count) {
+  Words own;
+  for (const auto& [key, value] : change.faults) own[key] = part_of(value, key, place, count);
+  return with_faults(faults, own);
+}
 
 FabricSettings changed(FabricSettings fabric, const Change& change) {
   if (!change.qos.empty() && !fabric.qos) {
@@ -193,12 +244,14 @@ FabricSettings changed(FabricSettings fabric, const Change& change) {
   return fabric;
 }
 
-std::string settings_json(const FabricSettings& fabric) {
+std::string settings_json(const FabricSettings& fabric, const std::vector<Faults>& ports) {
   const char* on_full = fabric.on_full == OnFull::kPause ? "pause" : "drop";
   std::string json = "{\"fabric\":\"" + fabric.name + "\",\"on_full\":\"" + on_full + "\"";
   Words words{{"rate", std::to_string(fabric.rate_bits_per_s)},
               {"delay", std::to_string(fabric.delay_ns)},
-              {"buffer", std::to_string(fabric.buffer_bytes)}};
+              {"buffer", std::to_string(fabric.buffer_bytes)},
+              {"coalesce", coalescing_of(fabric)},
+              {"loss_ppb", losses_of(ports)}};
   if (fabric.qos) words.merge(words_of(*fabric.qos));
   for (const auto& [key, value] : words)
     json.append(",\"").append(key).append("\":\"").append(value).append("\"");

@@ -34,13 +34,14 @@ struct Change {
 Settings read_settings(const std::vector<std::string>& arguments);
 Change read_change(const std::string& text);
 
-// Return the faults of a port, and the settings of a fabric, after a change that was read. The
-// latter throws std::invalid_argument for what cannot be.
-Faults changed(Faults faults, const Change& change);
+// Return the faults of a port at its place among those that are meant, and the settings of a
+// fabric, after a change that was read. The latter throws std::invalid_argument for what cannot be.
+Faults changed(Faults faults, const Change& change, std::size_t place = 0, std::size_t count = 1);
 FabricSettings changed(FabricSettings fabric, const Change& change);
 
-// Returns the settings of a fabric by the words that change them, as one line of JSON with texts.
-std::string settings_json(const FabricSettings& fabric);
+// Returns the settings of a fabric, and what is lost at its ports, by the words that change them,
+// as one line of JSON with texts.
+std::string settings_json(const FabricSettings& fabric, const std::vector<Faults>& ports);
 
 extern const char* const kUsage;
 

@@ -50,6 +50,33 @@ TEST(rate_and_delay_are_of_the_frames_that_follow) {
   CHECK_EQUAL(bench.fabric.shortest_uplink_ns(), 2 * 84 * 8 + 7'000);
 }
 
+template <typename AnyBench>
+void coalesce(AnyBench& bench, std::int64_t wait_ns, std::int64_t frames, std::int64_t now_ns) {
+  Cables cables = bench.fabric.settings();
+  cables.rx_coalesce_ns = wait_ns;
+  cables.rx_coalesce_frames = frames;
+  bench.fabric.set_cables(cables, now_ns);
+}
+
+TEST(cards_wait_for_company_and_no_more) {
+  Bench plain(gigabit(), 2);
+  QosBench queues(with_priorities(), 2);
+  plain.introduce_all();
+  constexpr std::int64_t kWaitNs = 50'000;
+  coalesce(plain, kWaitNs, 4, kLater);
+  coalesce(queues, kWaitNs, 4, kLater);
+  plain.send(0, kLater, 0, 1);
+  queues.send(0, kLater, frame_to(1, 0, kFrameBytes));
+  CHECK_EQUAL(plain.run().front().at_ns, kLater + 2 * kFrameNs + kWaitNs);
+  CHECK_EQUAL(queues.run().front().at_ns, kLater + 2 * kFrameNs + kWaitNs);
+  coalesce(plain, 0, 4, 2 * kLater);
+  coalesce(queues, 0, 4, 2 * kLater);
+  plain.send(0, 2 * kLater, 0, 1);
+  queues.send(0, 2 * kLater, frame_to(1, 0, kFrameBytes));
+  CHECK_EQUAL(plain.run().front().at_ns, 2 * kLater + 2 * kFrameNs);
+  CHECK_EQUAL(queues.run().front().at_ns, 2 * kLater + 2 * kFrameNs);
+}
+
 TEST(frames_stay_in_order_when_a_rate_goes_away) {
   Bench bench(gigabit(), 2);
   bench.introduce_all();
@@ -114,6 +141,11 @@ TEST(a_change_of_cables_is_checked_against_the_fabric) {
   CHECK_EQUAL(refusal("fabric=f,buffer=none"),
               "buffer=none is not a whole number from 0 to 1000000000000000");
   CHECK_EQUAL(refusal("fabric=f,host=a,rate=1"), "rate is of a whole fabric, not of one host");
+  CHECK_EQUAL(changed(fabric, read_change("fabric=f,coalesce_ns=8")).rx_coalesce_ns, 8);
+  CHECK_EQUAL(changed(fabric, read_change("fabric=f,coalesce=none")).rx_coalesce_frames, 1);
+  CHECK_EQUAL(refusal("fabric=f,coalesce=8"), "coalesce=8 is neither NS/FRAMES nor none");
+  CHECK_EQUAL(refusal("fabric=f,host=a,coalesce_ns=1"),
+              "rx_coalesce_time is of a whole fabric, not of one host");
   const FabricSettings after = changed(fabric, read_change("fabric=f,rate=7,buffer=9"));
   CHECK_EQUAL(after.rate_bits_per_s, 7);
   CHECK_EQUAL(after.delay_ns, 3);
@@ -130,17 +162,22 @@ TEST(settings_are_told_in_the_words_that_change_them) {
   FabricSettings fabric;
   fabric.name = "f";
   fabric.rate_bits_per_s = 7;
-  CHECK_EQUAL(settings_json(fabric),
-              R"({"fabric":"f","on_full":"drop","buffer":"0","delay":"0","rate":"7"})");
+  Faults lossy;
+  lossy.loss_ppb = 8;
+  CHECK_EQUAL(settings_json(fabric, {lossy, lossy}),
+              R"({"fabric":"f","on_full":"drop","buffer":"0","coalesce":"none","delay":"0",)"
+              R"("loss_ppb":"8","rate":"7"})");
   fabric.qos = QosSettings{};
   fabric = changed(fabric, read_change("fabric=f,ecn=10/20,pfc=4/3,xoff=5,turns=fair,shared=9"));
-  CHECK_EQUAL(settings_json(fabric),
-              R"({"fabric":"f","on_full":"drop","alpha_ppm":"1000000","buffer":"0","delay":"0",)"
-              R"("ecn":"10/20","ecn_ppb":"1000000000","headroom":"none","pfc":"3/4","rate":"7",)"
+  fabric = changed(fabric, read_change("fabric=f,coalesce=6/4"));
+  CHECK_EQUAL(settings_json(fabric, {lossy, Faults{}}),
+              R"({"fabric":"f","on_full":"drop","alpha_ppm":"1000000","buffer":"0",)"
+              R"("coalesce":"6/4","delay":"0","ecn":"10/20",)"
+              R"("ecn_ppb":"1000000000","headroom":"none","loss_ppb":"8/0","pfc":"3/4","rate":"7",)"
               R"("shared":"9","turns":"fair","xoff":"5","xon":"none"})");
   fabric = changed(fabric, read_change("fabric=f,ecn=none,pfc=none"));
   CHECK_EQUAL(fabric.qos->ecn_max_bytes, kUnset);
-  CHECK_EQUAL(settings_json(fabric).find(R"("ecn":"none")") != std::string::npos, true);
+  CHECK_EQUAL(settings_json(fabric, {}).find(R"("ecn":"none")") != std::string::npos, true);
 }
 
 TEST(a_refusal_is_read_out_of_an_answer) {

@@ -37,6 +37,18 @@ TEST(without_coalescing_every_frame_is_handed_over_as_it_arrives) {
   CHECK_EQUAL(card.coalescer.next_ns(), kNever);
 }
 
+TEST(what_waits_goes_with_the_first_that_need_not) {
+  Card card(100, 0);
+  card.arrive(5);
+  card.coalescer.set(0, 8);
+  card.arrive(9);
+  card.arrive(11);
+  card.coalescer.set(50, 2);
+  card.arrive(20);
+  const std::vector<std::int64_t> expected{9, 9, 11, 70};
+  CHECK_EQUAL(card.all() == expected, true);
+}
+
 TEST(a_frame_that_arrives_at_the_very_end_of_the_wait_goes_along) {
   Card card(100, 0);
   card.arrive(1000);

@@ -202,6 +202,18 @@ TEST(a_change_leaves_what_it_does_not_name) {
   CHECK_EQUAL(after.is_down, false);
 }
 
+TEST(each_port_may_have_a_number_of_its_own) {
+  const Change change = read_change("fabric=f,loss_ppb=5/0/7,drop_every=3");
+  std::vector<std::int64_t> found;
+  for (std::size_t place = 0; place < 3; ++place) {
+    const Faults after = changed(Faults{}, change, place, 3);
+    CHECK_EQUAL(after.drop_every, 3);
+    found.push_back(after.loss_ppb);
+  }
+  const std::vector<std::int64_t> expected{5, 0, 7};
+  CHECK_EQUAL(found == expected, true);
+}
+
 TEST(wrong_changes_are_refused) {
   const auto refusal = [](const std::string& text) -> std::string {
     try {
@@ -215,6 +227,7 @@ TEST(wrong_changes_are_refused) {
   CHECK_EQUAL(refusal("fabric=f,colour=1"), "there is no key 'colour'");
   CHECK_EQUAL(refusal("fabric=f,loss_ppb=much"),
               "loss_ppb=much is not a whole number from 0 to 4611686018427387904");
+  CHECK_EQUAL(refusal("fabric=f,loss_ppb=1/2"), "loss_ppb=1/2 is for 2 ports, and 1 are meant");
   CHECK_EQUAL(refusal("fabric=f,host=a,on_full=drop"),
               "on_full is of a whole fabric, not of one host");
 }

@@ -52,10 +52,12 @@ def test_three_faults_of_a_lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_each_fault_of_a_switch_is_mended_by_what_ends_it() -> None:
-    switch = {"on_full": "drop", "rate_bits_per_s": 10**8, "delay_ns": 5000, "buffer_bytes": 65536}
+    switch = {"on_full": "drop", "rate_bits_per_s": 10**8, "delay_ns": 5000, "buffer_bytes": 65536,
+              "rx_coalesce_ns": 0, "rx_coalesce_frames": 1}  # fmt: skip
     assert _mending("pause", switch) == "--on-full drop"
     assert _mending("cable", switch) == "--clear"
-    wanted = {"slow-wire": "--rate 100000000bit/s", "far": "--delay 5000ns", "small-buffer": "--buffer 65536"}
+    wanted = {"slow-wire": "--rate 100000000bit/s", "far": "--delay 5000ns", "small-buffer": "--buffer 65536",
+              "coalescing": "--rx-coalesce-time 0ns --rx-coalesce-frames 1"}  # fmt: skip
     assert {name: _mending(name, switch) for name in wanted} == wanted
 
 

@@ -32,6 +32,8 @@ VALUES: dict[str, tuple[Setting, str]] = {
     "switch_delay": ("50us", "50000"),
     "switch_buffer": ("64KiB", "65536"),
     "switch_on_full": ("drop", "drop"),
+    "switch_loss": ("0.1%", "0.001"),
+    "switch_coalesce": ("80us/15", "80000/15"),
     "switch_pfc": ("4/3/4", "3/4"),
     "switch_xoff": ("20KiB", "20480"),
     "switch_xon": (10000, "10000"),
@@ -61,6 +63,8 @@ def test_values_as_plans_have_them(name: str) -> None:
         ("switch_delay", 5000, "5000"),
         ("switch_delay", "0s", "0"),
         ("switch_alpha", 2, "2"),
+        ("switch_coalesce", "none", "none"),
+        ("switch_coalesce", "0s/7", "none"),
         ("switch_pfc", 3, "3"),
         ("switch_pfc", "none", "none"),
         ("switch_buffer", 0, "0"),
@@ -77,7 +81,10 @@ def test_other_ways_to_write_them(name: str, value: Setting, text: str) -> None:
         ("switch_buffer", "none"), ("switch_on_full", "wait"), ("switch_pfc", "8"), ("switch_pfc", True),
         ("switch_xoff", "much"), ("switch_alpha", 0), ("switch_alpha", 1001), ("switch_alpha", "1e3"),
         ("switch_ecn", "90KiB/30KiB"), ("switch_ecn", "1/2/3"), ("switch_ecn", True),
-        ("switch_ecn_probability", "101%"), ("switch_scheduler", "round"),
+        ("switch_ecn_probability", "101%"),
+        ("switch_loss", "100%"), ("switch_loss", "often"), ("switch_coalesce", "80us"), ("switch_coalesce", "80us/0"),
+        ("switch_coalesce", "2days/3"), ("switch_coalesce", 5),
+        ("switch_scheduler", "round"),
     ],
 )  # fmt: skip
 def test_values_that_none_has(name: str, value: Setting) -> None:
@@ -148,6 +155,15 @@ def test_what_the_switch_refuses_is_not_set(name: str, value: str, why: str, bui
         pass
     assert '"on_full":"drop"' in settings_in(place)
     assert journal.entries() == []
+
+
+def test_links_that_lose_differently_are_put_back_one_by_one(built: lab.Lab) -> None:
+    place, setting = place_of(built, "plain"), SWITCH_SETTINGS["switch_loss"]
+    built.change("plain", {"loss_share": 0.25}, ["b"])
+    with changes.changed(place.host, change_of(place, setting.name, "0")) as standing:
+        assert switch.told(setting, standing.old) == "0/0.25"
+        assert '"loss_ppb":"0"' in settings_in(place)
+    assert '"loss_ppb":"0/250000000"' in settings_in(place)
 
 
 def test_a_lab_that_is_gone_leaves_nothing_to_put_back(built: lab.Lab) -> None:

@@ -33,13 +33,21 @@ def test_status_tells_what_was_set() -> None:
     built = lab.up(LabSpec(("a", "b"), {"eth": PRESETS["gige"]}), name=name)
     try:
         numbers = ["--buffer", "64KiB", "--delay", "1ms", "--rate", "100Mb/s"]
-        for words in (numbers, ["--loss", "1%"], ["--host", "b", "--drop-every", "10"]):
+        cards = ["--rx-coalesce-time", "80us", "--rx-coalesce-frames", "15"]
+        for words in (numbers, cards, ["--loss", "1%"], ["--host", "b", "--drop-every", "10"]):
             done = CliRunner().invoke(COMMAND, ["set", "eth", "--lab", name, *words])
             assert done.exit_code == 0, done.output
         said = CliRunner().invoke(COMMAND, ["status"]).output
         assert "100 Mb/s, delay 1 ms, buffer 64 KiB," in said
         refused = CliRunner().invoke(COMMAND, ["set", "eth", "--lab", name, "--host", "b", "--buffer", "1KiB"])
         assert "buffer is of a whole fabric, not of one host" in str(refused.exception)
-        assert "MTU 1500 B, loses 1 % of all frames\n    b: loses one frame in 10\n" in said
+        for words in (["--host", "b", *cards], ["--rx-coalesce-frames", "0"]):
+            assert CliRunner().invoke(COMMAND, ["set", "eth", "--lab", name, *words]).exit_code != 0
+        done = CliRunner().invoke(COMMAND, ["set", "eth", "--lab", name, "--rx-coalesce-time", "none"])
+        assert (done.exit_code, "hands over" in CliRunner().invoke(COMMAND, ["status"]).output) == (0, False)
+        assert (
+            "MTU 1500 B, hands over after 80 µs or 15 frames, loses 1 % of all frames\n    b: loses one frame in 10\n"
+            in said
+        )
     finally:
         built.down()

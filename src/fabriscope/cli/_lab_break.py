@@ -18,6 +18,8 @@ _OPTIONS = {
     "rate_bits_per_s": "--rate {}bit/s",
     "delay_ns": "--delay {}ns",
     "buffer_bytes": "--buffer {}",
+    "rx_coalesce_ns": "--rx-coalesce-time {}ns",
+    "rx_coalesce_frames": "--rx-coalesce-frames {}",
 }
 """What a fault changes of every port, to the option that puts it back."""
 

@@ -63,6 +63,7 @@ def fault_values(fabric: str, wanted: dict[str, str]) -> dict[str, Any]:
     fields = {"loss": "loss_share", "reorder": "reorder_share"}
     fields |= {key: f"{key}_ns" for key in ("reorder_delay", "flap_period", "flap_down")}
     fields |= {"rate": "rate_bits_per_s", "delay": "delay_ns", "buffer": "buffer_bytes"}
+    fields |= {"rx_coalesce_time": "rx_coalesce_ns"}
     fields |= {key: f"{key}_bytes" for key in ("xoff", "xon", "headroom", "shared_buffer", "ecn_min", "ecn_max")}
     asked = " ".join(f"--{key.replace('_', '-')} {value}" for key, value in wanted.items())
     said = [f"{key}={value}" for key, value in wanted.items() if value != NO_AMOUNT or key == "pfc"]

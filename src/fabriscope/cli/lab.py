@@ -157,6 +157,8 @@ def execute(lab_name: str | None, host: str, command: tuple[str, ...]) -> NoRetu
 @click.option("--rate", metavar="RATE", help="Line rate of every port, of the whole fabric.")
 @click.option("--delay", metavar="TIME", help="Delay from host to host, of the whole fabric.")
 @click.option("--buffer", metavar="SIZE", help="Output buffer of every port, of the whole fabric; 0: without end.")
+@click.option("--rx-coalesce-time", metavar="TIME", help="How long hosts' cards let a frame wait, of the whole fabric.")
+@click.option("--rx-coalesce-frames", metavar="N", help="Frames that wait no longer, of the whole fabric.")
 @click.option("--on-full", type=click.Choice(["drop", "pause"]), help="What a full output does, of the whole fabric.")
 @_lab_queues.options
 @click.option("--down", "is_down", flag_value="1", help="The link is down until --up.")

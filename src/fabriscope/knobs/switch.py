@@ -21,6 +21,7 @@ _MOST_BYTES = 10**15
 _MOST_RATE_BITS_PER_S = 10**15
 _MOST_DELAY_NS = 24 * 3600 * 10**9
 """What the switch takes (switch/src/words.cc)."""
+_MOST_FRAMES = 2**31 - 1
 _LEAST_ALPHA, _MOST_ALPHA = Decimal("0.001"), 1000
 _NONE = "none"
 _ENDED = r"no switch listens at .*: (Connection refused|No such file or directory)"
@@ -76,6 +77,22 @@ def _share(value: Setting) -> str:
     return _decimal(Decimal(str(round(parse_share(_plain(value)), 9))))
 
 
+def _loss(value: Setting) -> str:
+    if (text := _share(value)) == "1":
+        raise ValueError(f"{value} is every frame, and nothing could be measured")
+    return text
+
+
+def _coalescing(value: Setting) -> str:
+    if value == _NONE:
+        return _NONE
+    time, _, frames = str(value).partition("/")
+    if not frames.isdecimal():
+        raise ValueError(f"{str(value)!r} is neither a time and a number of frames, such as 80us/15, nor none")
+    time_ns, count = _delay(time), number(1, _MOST_FRAMES)(int(frames))
+    return _NONE if time_ns == "0" else f"{time_ns}/{count}"
+
+
 def _decimal(number: Decimal) -> str:
     """Return a number without an exponent, and without zeros that mean nothing."""
     text = f"{number:f}"
@@ -87,6 +104,8 @@ _READERS: Mapping[str, Reads] = {
     "delay": _delay,
     "buffer": _read_size,
     "on_full": one_of("drop", "pause"),
+    "loss_ppb": _loss,
+    "coalesce": _coalescing,
     "pfc": _priorities,
     "xoff": _size_or_none,
     "xon": _size_or_none,
@@ -106,8 +125,8 @@ def reader(setting: SwitchSetting) -> Reads:
 
 
 def told(setting: SwitchSetting, text: str) -> str:
-    """Return what the switch says of a setting as plans have it."""
-    return text if setting.parts == 1 else _decimal(Decimal(text) / setting.parts)
+    """Return what the switch says of a setting as plans have it; `0/0.01` where its ports differ."""
+    return text if setting.parts == 1 else "/".join(_decimal(Decimal(one) / setting.parts) for one in text.split("/"))
 
 
 def change(setting: SwitchSetting, fabric: str, socket: str, value: str) -> Change:

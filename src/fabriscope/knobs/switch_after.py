@@ -21,11 +21,18 @@ def _marks(text: str) -> dict[str, Any]:
     return {"ecn_min_bytes": least, "ecn_max_bytes": most}
 
 
+def _coalescing(text: str) -> dict[str, Any]:
+    wait_ns, frames = (0, 1) if text == _NONE else map(int, text.split("/"))
+    return {"rx_coalesce_ns": wait_ns, "rx_coalesce_frames": frames}
+
+
 _OF_SWITCH: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "rate": lambda text: {"rate_bits_per_s": int(text)},
     "delay": lambda text: {"delay_ns": int(text)},
     "buffer": lambda text: {"buffer_bytes": int(text)},
     "on_full": lambda text: {"on_full": text},
+    "loss_ppb": lambda text: {"loss_share": float(text)},
+    "coalesce": _coalescing,
 }
 _OF_QUEUES: Mapping[str, Callable[[str], dict[str, Any]]] = {
     "pfc": lambda text: {"pfc": "" if text == _NONE else text},

@@ -24,7 +24,7 @@ class Fault:
         return any(field in _OF_FABRIC for field, _ in self.switch)
 
 
-_OF_FABRIC = {"on_full", "rate_bits_per_s", "delay_ns", "buffer_bytes"}
+_OF_FABRIC = {"on_full", "rate_bits_per_s", "delay_ns", "buffer_bytes", "rx_coalesce_ns"}
 
 
 def _mtu(mtu_bytes: int) -> Fault:
@@ -58,7 +58,7 @@ FAULTS = {
     ),
     "loss": Fault(
         "the link loses one frame in a hundred",
-        "numbers, and retransmissions",
+        "intervene: true, numbers, and retransmissions",
         switch=(("loss_share", 0.01),),
     ),
     "pause": Fault(
@@ -80,6 +80,11 @@ FAULTS = {
         "an output holds 16 KiB",
         "intervene: true, and drops in `lab status --counters`",
         switch=(("buffer_bytes", 16384),),
+    ),
+    "coalescing": Fault(
+        "cards hand frames over after 10 ms, or when 64 have come",
+        "intervene: true, and numbers",
+        switch=(("rx_coalesce_ns", 10_000_000), ("rx_coalesce_frames", 64)),
     ),
     "cable": Fault("the link is down", "nothing passes", switch=(("is_down", True),)),
     "flaps": Fault(

@@ -1,11 +1,17 @@
-"""A fabric's cables and buffers, in the words of the switch that changes them while it runs."""
+"""A fabric's cables, buffers and cards, in the words of the switch that changes them while it runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-_WORDS = {"rate_bits_per_s": "rate", "delay_ns": "delay", "buffer_bytes": "buffer"}
+_WORDS = {
+    "rate_bits_per_s": "rate",
+    "delay_ns": "delay",
+    "buffer_bytes": "buffer",
+    "rx_coalesce_ns": "coalesce_ns",
+    "rx_coalesce_frames": "coalesce_frames",
+}
 """Field of SwitchSpec to the switch's key."""
 
 

@@ -49,6 +49,13 @@ _TABLE = (
     SwitchSetting("switch_buffer", "output buffer of every port; 0: without end", "buffer", "a size", ("buffer",)),
     SwitchSetting("switch_on_full", "what a full output does", "on_full", "drop or pause", ("on_full",)),
     SwitchSetting(
+        "switch_loss", "chance of each frame to be lost", "loss_ppb", "a share below 1", ("loss",), parts=10**9
+    ),
+    SwitchSetting(
+        "switch_coalesce", "hosts' cards hand over what has come after the first, or when it is the second", "coalesce",
+        "as 80us/15, or none", ("rx_coalesce_time", "rx_coalesce_frames"),
+    ),
+    SwitchSetting(
         "switch_pfc", "priorities that are paused instead of dropped", "pfc", "as 3/4, or none", ("pfc",), True
     ),
     SwitchSetting(

@@ -13,7 +13,7 @@ from fabriscope.model.switch_settings import SWITCH_SETTINGS
 from fabriscope.plan import Plan
 from fabriscope.running.switches import switch_spec
 
-SETTINGS = ("switch_rate", "switch_delay", "switch_buffer", "switch_on_full")
+SETTINGS = ("switch_rate", "switch_delay", "switch_buffer", "switch_on_full", "switch_loss", "switch_coalesce")
 Stray = tuple[str, str, str]
 """Setting, the value that the plan has, and what is so instead, in words."""
 
@@ -52,9 +52,12 @@ def _of_switch(fabric: Fabric, planned: SwitchSpec, site: Site) -> list[Stray]:
 
 def _values(planned: SwitchSpec) -> Mapping[str, str]:
     """Return what a plan says of a switch, as settings have it; a rate without end is no setting."""
+    wait_ns, frames = planned.rx_coalesce_ns, planned.rx_coalesce_frames
     found = {
         "switch_delay": str(planned.delay_ns),
         "switch_buffer": str(planned.buffer_bytes),
         "switch_on_full": planned.on_full,
+        "switch_loss": switch.reader(SWITCH_SETTINGS["switch_loss"])(f"{planned.loss_share:.9f}"),
+        "switch_coalesce": f"{wait_ns}/{frames}" if wait_ns else "none",
     }
     return found | ({"switch_rate": str(planned.rate_bits_per_s)} if planned.rate_bits_per_s else {})

@@ -13,6 +13,8 @@ from fabriscope.model.switch_settings import SWITCH_SETTINGS, SwitchSetting
 from fabriscope.model.tuning import Configuration
 from fabriscope.running import settings
 
+_TIMES = ("delay", "rx_coalesce_time")
+
 
 def commands_of(configuration: Configuration, fabric: Fabric, hosts: Mapping[str, Host]) -> Iterator[str]:
     """Yield a line for each setting and the hosts that are alike in it, then for the switch, then for launches."""
@@ -36,6 +38,8 @@ def commands_of(configuration: Configuration, fabric: Fabric, hosts: Mapping[str
 def _lab_set(setting: SwitchSetting, fabric: str, value: str) -> str:
     """Return the command that sets it on a lab that stands."""
     parts = value.split("/") * len(setting.keys) if len(setting.keys) > 1 else [value]
-    unit = "ns" if setting.name == "switch_delay" else ""
-    options = ((f"--{key.replace('_', '-')}", part + unit) for key, part in zip(setting.keys, parts, strict=False))
+    options = (
+        (f"--{key.replace('_', '-')}", part + "ns" if key in _TIMES and part.isdecimal() else part)
+        for key, part in zip(setting.keys, parts, strict=False)
+    )
     return shlex.join(["fabriscope", "lab", "set", fabric, *(word for pair in options for word in pair)])
