@@ -52,6 +52,15 @@ def test_junit_counts_findings_as_failures_and_unseen_as_skipped() -> None:
     assert (text.count("<testcase"), text.count("<failure"), text.count("<skipped")) == (len(wrong().passed) + 3, 2, 1)
 
 
+def test_junit_has_what_is_accepted_among_the_skipped() -> None:
+    """A check whose findings are all accepted was no case at all."""
+    verdict, _ = accepted.applied(wrong(), [Accepted("pfc-watchdog", "being replaced", TODAY)], TODAY)
+    text = _audit_text.shown("junit", verdict, CHECKS, [])
+    assert "accepted: PFC without a watchdog (leaf1): being replaced" in text
+    counts = dict(re.findall(r'(tests|failures|skipped|errors)="(\d+)"', text))
+    assert counts == {"tests": str(len(verdict.passed) + 3), "failures": "1", "skipped": "2", "errors": "0"}
+
+
 def test_sarif_has_a_rule_for_each_check_that_found_something() -> None:
     (run,) = json.loads(_audit_text.shown("sarif", wrong(), CHECKS, []))["runs"]
     assert [one["id"] for one in run["tool"]["driver"]["rules"]] == ["mtu-hosts-agree", "pfc-watchdog"]

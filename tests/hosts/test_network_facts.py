@@ -190,6 +190,14 @@ def test_what_is_not_offered_is_told_from_what_could_not_be_read() -> None:
     assert (offered["rx_ring_frames"], offered["tx_ring_frames"], offered["tso"]) == (False, True, True)
 
 
+def test_what_cuts_tcp_is_told_of_its_own_line() -> None:
+    """Kernels that cut other kinds of TCP, too, have `on` above it while one of them is on."""
+    text = "tcp-segmentation-offload: on\n\ttx-tcp-segmentation: {}\n\ttx-tcp-accecn-segmentation: on\n"
+    for state, told in (("off [requested on]", False), ("on", True), ("off [fixed]", False)):
+        outputs = {"ethtool -k eth0": Output(0, text.format(state), "")}
+        assert of("interface", files={f"{NET}/operstate": "up\n"}, outputs=outputs)["tso"] is told
+
+
 def test_no_correction_of_errors_has_one_word() -> None:
     outputs = {"ethtool --show-fec eth0": Output(0, FEC.replace(": RS", ": None"), "")}
     assert of("link", outputs=outputs)["fec_active"] == "off"

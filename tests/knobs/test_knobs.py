@@ -65,7 +65,8 @@ ETHTOOL = {
     "-g": "Ring parameters for eth0:\nPre-set maximums:\nRX:\t\t8192\nRX Mini:\tn/a\nTX:\t\t8192\n"
     "Current hardware settings:\nRX:\t\t1024\nRX Mini:\tn/a\nTX:\t\t512\n",
     "-a": "Pause parameters for eth0:\nAutonegotiate:\ton\nRX:\t\ton\nTX:\t\toff\n",
-    "-k": "Features for eth0:\nrx-checksumming: on\ntcp-segmentation-offload: off\n\ttx-tcp-segmentation: on\n"
+    "-k": "Features for eth0:\nrx-checksumming: on\ntcp-segmentation-offload: on\n"
+    "\ttx-tcp-segmentation: off [requested on]\n\ttx-tcp-accecn-segmentation: on\n"
     "large-receive-offload: off [fixed]\n",
 }
 
@@ -92,6 +93,19 @@ def test_what_ethtool_prints_of_a_value(name: str, old: str | None, tmp_path: Pa
     else:
         assert "`false` failed" in caught.value.what, "it was read, and setting it was tried"
         assert journal.entries() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("tcp-segmentation-offload: on\n\ttx-tcp-segmentation: on\n", "on"),
+        ("tcp-segmentation-offload: off\ngeneric-receive-offload: on\n", "off"),
+        ("tcp-segmentation-offload: off\n\ttx-tcp-segmentation: off [fixed]\n", None),
+    ],
+)
+def test_what_cuts_tcp_is_read_of_its_own_line(text: str, told: str | None) -> None:
+    match = re.search(knobs()["tso"].change("eth0", "on").read_pattern, text, re.MULTILINE)
+    assert (match[1] if match else None) == told
 
 
 VALUES: dict[str, Setting] = {

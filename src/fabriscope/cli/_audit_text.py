@@ -151,16 +151,22 @@ def _as_junit(verdict: Verdict, checks: Mapping[str, Check], unread: Sequence[st
     suite = ElementTree.Element("testsuite", name="fabriscope audit")
     findings = {name: list(found) for name, found in groupby(sorted(verdict.counting, key=_check), key=_check)}
     hidden = {name: list(found) for name, found in groupby(sorted(verdict.unseen, key=_check), key=_check)}
+    reasons: dict[str, list[str]] = {name: [one.reason for one in found] for name, found in hidden.items()}
+    for one in verdict.findings:
+        if one.accepted_because:
+            reasons.setdefault(one.check, []).append(
+                f"accepted: {one.what} ({folded(one.hosts)}): {one.accepted_because}"
+            )
     failed, skipped = 0, 0
-    for name in sorted({*findings, *hidden, *verdict.passed}):
+    for name in sorted({*findings, *reasons, *verdict.passed}):
         case = ElementTree.SubElement(suite, "testcase", classname="audit", name=f"{name}: {checks[name].asks}")
         for one in findings.get(name, ()):
             text = f"{one.path}: {one.what} ({folded(one.hosts)})"
             element = ElementTree.SubElement(case, "failure", type=one.severity, message=printable(text))
             element.text = printable(f"{one.remedy}\n{checks[name].why}")
-        if name not in findings and name in hidden:
-            ElementTree.SubElement(case, "skipped", message=printable("; ".join(one.reason for one in hidden[name])))
-        failed, skipped = failed + (name in findings), skipped + (name in hidden and name not in findings)
+        if name not in findings and name in reasons:
+            ElementTree.SubElement(case, "skipped", message=printable("; ".join(reasons[name])))
+        failed, skipped = failed + (name in findings), skipped + (name in reasons and name not in findings)
     if unread:
         case = ElementTree.SubElement(suite, "testcase", classname="audit", name="every host and device could be read")
         ElementTree.SubElement(case, "skipped", message=printable("; ".join(unread)))

@@ -21,6 +21,7 @@ _OFFLOADS = {
     "rx-checksumming": "rx_checksum",
     "tx-checksumming": "tx_checksum",
 }
+_TSO_OF_IPV4 = "tx-tcp-segmentation"
 _COALESCING = {
     "rx-usecs": "rx_coalesce_us",
     "rx-frames": "rx_coalesce_frames",
@@ -115,7 +116,12 @@ def _built_on(reading: Reading, name: str) -> list[Fact]:
 
 def _ethtool_facts(reading: Reading, name: str) -> list[Fact]:
     current = "Current hardware settings"
-    facts = _told(reading, name, "-k", _OFFLOADS, _is_on) + _told(reading, name, "-c", _COALESCING, int)
+    # Of IPv4's own line, where it is: the one above it says `on` while any kind of TCP is cut.
+    is_plain = f"\t{_TSO_OF_IPV4}:" not in reading.output(f"ethtool -k {name}")[0]
+    offloads = (
+        _OFFLOADS if is_plain else {_TSO_OF_IPV4 if fact == "tso" else key: fact for key, fact in _OFFLOADS.items()}
+    )
+    facts = _told(reading, name, "-k", offloads, _is_on) + _told(reading, name, "-c", _COALESCING, int)
     facts.append(_adaptive(reading, name))
     facts += _told(reading, name, "-a", {"RX": "rx_pause", "TX": "tx_pause"}, _is_on)
     facts += _told(reading, name, "-g", {"RX": "rx_ring_frames", "TX": "tx_ring_frames"}, int, after=current)
