@@ -45,6 +45,8 @@ FAULTS: dict[str, tuple[str, Edit, set[str]]] = {
     "sonic MTU": ("sonic", field("PORT", "PORT", "mtu", "1500"), {"mtu-switch-carries"}),
     "cumulus MTU": ("cumulus", line("mtu: 9216", "mtu: 1500"), {"mtu-switch-carries"}),
     "cumulus FEC": ("cumulus", line("fec: rs", "fec: baser"), {"fec-mismatch"}),
+    "cumulus none": ("cumulus", line("        qos:\n          pfc-watchdog:\n            state: enable\n", ""),
+                     {"pfc-watchdog"}),
     "cumulus watchdog": ("cumulus", line("state: enable", "state: disable"), {"pfc-watchdog"}),
 }  # fmt: skip
 

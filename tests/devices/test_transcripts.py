@@ -157,6 +157,14 @@ def test_lists_of_a_configuration_of_onyx_that_is_cut_are_unknown() -> None:
     assert not [name for name in known if name.endswith((".pfc_priorities", ".ecn_queues", ".pfc_mode"))]
 
 
+def test_a_watchdog_of_cumulus_is_missed_where_nothing_is_cut() -> None:
+    text = text_of("nvue.txt")
+    assert device(text).known.values["port.swp1.pfc_watchdog"] is False
+    text = "- set:\n    qos:\n      roce:\n        enable: on\n    interface:\n      swp1:\n        type: swp\n"
+    known = device(text).known.values
+    assert (known["port.swp1.pfc_mode"], "port.swp1.pfc_watchdog" in known) == ("on", False)
+
+
 def test_pause_frames_of_a_port_that_is_down_are_unknown() -> None:
     text = '{"interfaceFlowControls": {"Ethernet1": {"txAdminState": "on", "txOperState": "unknown", "rxPause": 0}}}'
     assert f"{E}1.tx_pause" not in device(text).known.values

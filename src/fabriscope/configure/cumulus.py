@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from fabriscope.configure import fec
-from fabriscope.configure.step import Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
+from fabriscope.configure.step import WATCHED, Dialect, Ready, Saved, Step, Wanted, files, filled, lossy
 from fabriscope.devices.cumulus import ports_of, settings
 from fabriscope.devices.system import numbers_in
 
@@ -52,10 +52,19 @@ def _ready(wanted: Wanted, saved: Saved) -> Ready:
         now = _under(interfaces, port, "link").get("fec")
         now = None if now is None else "off" if now is False else str(now)
         steps += fec.of_command(wanted.fec, port, _said("fec", port, fec="{fec}"), _FEC, now, _said("no fec"))
+        steps += _watched(port, _under(interfaces, port, "qos", "pfc-watchdog").get("state"))
     counters = (f"nv show interface {port} counters qos -o json" for port in ports[:1])
     proofs = ("nv show qos roce -o json", *counters, "nv config show -o json")
     remarks, doubts = tuple(_remarks(wanted, tree)), tuple(_doubts(interfaces, ports))
     return Ready(tuple(steps), proofs, remarks, tuple(ports), tuple(interfaces), doubts)
+
+
+def _watched(port: str, state: object) -> Iterator[Step]:
+    """Yield what lets a watchdog guard a port on which none does."""
+    if state not in (True, "enable", "enabled", "on"):
+        head = f"interface {port} qos pfc-watchdog"
+        undo = f"nv unset {head}" if state is None else f"nv set {head} state disable"
+        yield Step(f"watchdog of {port}", (_said("watchdog", port),), (undo,), touches=WATCHED)
 
 
 def _doubts(interfaces: Mapping[str, object], ports: Sequence[str]) -> Iterator[str]:

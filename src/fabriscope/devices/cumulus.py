@@ -38,7 +38,11 @@ def _configuration(text: str, told: Told) -> None:
         for key, one in _members(part.get("interface")):
             for port in ports_of(key):
                 of_port.setdefault(port, _usual(part) if port.startswith("swp") else {}).update(_port(part, one))
+        # What stands behind its interfaces shows that none of them is cut.
+        is_whole = [*part.mapping()][-1:] != ["interface"]
         for port, facts in of_port.items():
+            if is_whole and facts.get("pfc_mode") == "on":
+                facts.setdefault("pfc_watchdog", False)
             for fact, value in facts.items():
                 told.port(port, fact, value)
 
