@@ -17,10 +17,11 @@ from click.testing import CliRunner
 from fabriscope.cli.restore import restore
 from fabriscope.hosts.access import leftovers
 from fabriscope.hosts.access.leftovers import Leftover
+from fabriscope.lab import state
 from fabriscope.launch import processes, removing
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.command import Command, Leaving, left_behind
-from fabriscope.model.host import HERE
+from fabriscope.model.host import HERE, Host
 from fabriscope.model.measurement import Launch
 from fabriscope.progress import QuietProgress
 from fabriscope.running.clearing import Clearing
@@ -35,9 +36,9 @@ def leaving(thing: Path, remove: str = REMOVE, at: str = "hdfs://nn:9000") -> Le
     return Leaving(f"the folder {thing} in {at}", at, ("/bin/sh", "-c", remove, "sh", str(thing)), "^removed$")
 
 
-def left(thing: Path, remove: str = REMOVE, at: str = "hdfs://nn:9000") -> Leftover:
+def left(thing: Path, remove: str = REMOVE, at: str = "hdfs://nn:9000", host: Host = HERE) -> Leftover:
     """Return what nobody holds, as after `kill -9` of all."""
-    entry, held_by = leftovers.record(HERE, leaving(thing, remove, at))
+    entry, held_by = leftovers.record(host, leaving(thing, remove, at))
     os.close(held_by)
     thing.touch()
     return entry
@@ -120,6 +121,36 @@ def test_what_cannot_be_removed_says_why_and_can_be_forgotten(tmp_path: Path) ->
     assert f"`fabriscope restore --forget {entry.name}`" in said
     assert "forgotten, stays as it is" in said_by_restore("--forget", entry.name)
     assert leftovers.entries() == []
+
+
+@pytest.fixture
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(state, "state_root", lambda: tmp_path / "labs")
+    (tmp_path / "labs" / "stands").mkdir(parents=True)
+    return tmp_path / "labs"
+
+
+def test_what_was_in_a_lab_that_has_ended_is_crossed_out(tmp_path: Path, labs: Path) -> None:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    left(tmp_path / "a", host=Host("node1", (str(labs / "ended" / "rsh"), "-oBatchMode=yes", "node1")))
+    left(tmp_path / "b", host=Host("node1", ("nsenter", "-t", str(ended.pid), "-n", "--"), kind="namespace"))
+    dry = said_by_restore("--dry-run")
+    assert dry.count(": would be crossed out, node1 was a host of a lab that has ended") == 2, dry
+    assert len(leftovers.entries()) == 2
+    said = said_by_restore()
+    assert f"the folder {tmp_path / 'a'} in hdfs://nn:9000: crossed out, node1 was a host of a lab that has" in said
+    assert f"the folder {tmp_path / 'b'} in hdfs://nn:9000: crossed out, node1 was a host of a lab that has" in said
+    assert leftovers.entries() == []
+    assert said_by_restore() == "nothing is changed\n"
+
+
+def test_what_is_reached_in_another_way_stays_though_it_is_out_of_reach(tmp_path: Path, labs: Path) -> None:
+    left(tmp_path / "a", host=Host("node1", (str(labs / "stands" / "rsh"), "node1")))
+    left(tmp_path / "b", host=Host("node1", (str(tmp_path / "elsewhere" / "rsh"), "node1")))
+    said = said_by_restore(status=10)
+    assert said.count("/rsh is not on this machine") == 2, said
+    assert len(leftovers.entries()) == 2
 
 
 def test_what_takes_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,10 +71,11 @@ def _end(said: str, problem_count: int) -> None:
 
 def _removed(left: list[Leftover], *, is_dry: bool) -> int:
     """Remove what is left in services, and return how often that failed."""
+    from fabriscope import lab
     from fabriscope.launch import removing
 
     removals = []
-    for removal in removing.removed(left, is_dry=is_dry):
+    for removal in removing.removed(left, lab.is_of_gone_lab, is_dry=is_dry):
         _streams.say(removal.text)
         removals.append(removal)
     return sum(removal.is_problem for removal in removals)

@@ -338,7 +338,7 @@ def _furnish(spec: LabSpec, keeper: namespaces.Keeper, record: state.LabState, o
     booted, agents = guests.boot_all(spec, wirings, keeper.run, folder, pids)
     clients = {name: guests.exec_words(folder, name, guest.address) for name, guest in booted.items()}
     reached = {name: network.management_address(index) for index, name in enumerate(spec.hosts)} if booted else {}
-    shell = folder / "rsh"
+    shell = folder / state.STAND_IN
     shell.write_text(namespaces.remote_shell_text(keeper, pids, clients, reached))
     shell.chmod(0o755)
     hosts: list[dict[str, Any]] = [

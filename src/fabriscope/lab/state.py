@@ -19,10 +19,13 @@ from fabriscope.model import folders, plain_files
 from fabriscope.model.errors import FabriscopeError, LabError, ParseError
 from fabriscope.model.foreign import decode_json
 from fabriscope.model.home import state_folder
+from fabriscope.model.host import Host
 
 __all__ = ["LabState", "ProcessId", "new_folder", "process_id", "recorded", "remove_left_overs", "state_root"]
 
 STATE_FILE = "state.json"
+STAND_IN = "rsh"
+"""The lab's stand-in for ssh, in its folder."""
 _MAX_RECORD_BYTES = 16 << 20
 _GONE_TIMEOUT_S = 10.0
 _REAPED_TIMEOUT_S = 5.0
@@ -115,6 +118,16 @@ def state_root() -> Path:
         raise LabError(
             "there is no place to record a lab in", fix="set XDG_RUNTIME_DIR to a folder that only you can write"
         ) from None
+
+
+def is_of_gone_lab(host: Host) -> bool:
+    """Return whether a host was reached by the stand-in for ssh of a lab that is no more."""
+    program = Path(host.access[0] if host.is_remote else "/")
+    try:
+        is_stand_in = program.name == STAND_IN and program.parent.parent == state_root()
+    except LabError:
+        return False
+    return is_stand_in and not os.path.lexists(program.parent)
 
 
 def _is_own(folder: str) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from fabriscope.hosts.access import changes
 from fabriscope.hosts.access.journal_files import brief
 from fabriscope.hosts.access.leftovers import Leftover
 from fabriscope.launch import processes
@@ -14,6 +15,7 @@ from fabriscope.launch._guard import temporary_root
 from fabriscope.launch.on_host import temporary
 from fabriscope.model.command import Command
 from fabriscope.model.errors import FabriscopeError, LaunchError
+from fabriscope.model.host import Host
 
 REMOVE_LIMIT_S = 300.0
 """The time that removing may take, where nobody waits to measure."""
@@ -29,14 +31,22 @@ class Removal:
     """Whether it should have been removed, and was not."""
 
 
-def removed(entries: Iterable[Leftover], *, is_dry: bool = False) -> Iterator[Removal]:
-    """Remove what nobody holds of these, in their order, and yield what came of each."""
+def removed(entries: Iterable[Leftover], is_gone: Callable[[Host], bool], *, is_dry: bool = False) -> Iterator[Removal]:
+    """Remove what nobody holds of these, in their order, and yield what came of each.
+
+    What was in a lab went with it: where the host `is_gone` for good nothing is asked, and the entry is crossed out.
+    """
     for entry in entries:
         with entry.held() as is_ours:
             if entry.machine != os.uname().nodename:
                 removal = Removal(f"{entry.where}: left, made from {entry.machine}, where this command removes it")
             elif not is_ours:
                 removal = Removal(f"{entry.where}: left, a fabriscope that runs uses it")
+            elif changes.is_of_ended_process(entry.host) or is_gone(entry.host):
+                if not is_dry:
+                    entry.drop()
+                verb = "would be crossed out" if is_dry else "crossed out"
+                removal = Removal(f"{entry.where}: {verb}, {entry.host.name} was a host of a lab that has ended")
             elif is_dry:
                 removal = Removal(f"{entry.where}: would be removed, if it is still there")
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fabriscope import lab
 from fabriscope.hosts.access import leftovers
 from fabriscope.launch import removing
 from fabriscope.model.measurement import Launch
@@ -25,5 +26,5 @@ class Clearing:
         entries = [one for one in leftovers.entries(self._progress.say) if one.leaving.at in services]
         untried = [one for one in entries if one.name not in self._tried]
         self._tried |= {one.name for one in untried}
-        for removal in removing.removed(untried):
+        for removal in removing.removed(untried, lab.is_of_gone_lab):
             self._progress.say(removal.text)

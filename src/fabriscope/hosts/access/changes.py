@@ -11,7 +11,7 @@ import contextlib
 import os
 import queue
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ __all__ = ["Change", "Changed", "Result", "changed", "restored"]
 
 _ANSWER_TIMEOUT_S = 150.0
 """More than the four programs take that an answer may wait for, with 30 s each."""
+_KINDS_OF_LABS = ("namespace", "guest")
 _SET, _RESTORE, _LEAVE = b"S", b"R", b"L"
 
 
@@ -219,9 +220,9 @@ def _is_gone(entry: Entry) -> bool:
     A guest's kernel ends with its lab. A process of ours that we cannot look at counts as one of that network, but for
     process 1, which no lab made; those of other users do not, since a lab is one user's.
     """
-    if entry.host.kind not in ("namespace", "guest"):
+    if entry.host.kind not in _KINDS_OF_LABS:
         return False
-    if _has_ended(entry.host.access):  # the kernel gives the network's number to the next one
+    if is_of_ended_process(entry.host):  # the kernel gives the network's number to the next one
         return True
     if entry.host.kind == "guest":  # its network has a number of its own kernel's
         return False
@@ -237,9 +238,10 @@ def _is_gone(entry: Entry) -> bool:
     return True
 
 
-def _has_ended(access: Sequence[str]) -> bool:
-    """Return whether the process is no more by which a lab is entered: process 1 of processes of its own."""
-    if "-t" not in access[:-1]:
+def is_of_ended_process(host: Host) -> bool:
+    """Return whether a host is a lab's, and the process is no more by which that is entered: its process 1."""
+    access = host.access
+    if host.kind not in _KINDS_OF_LABS or "-t" not in access[:-1]:
         return False
     names = Path("/proc", access[access.index("-t") + 1], "ns")
     try:
