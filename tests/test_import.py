@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 
@@ -119,6 +120,18 @@ def test_a_wrong_label_is_a_wrong_command_line(logs: Path, tmp_path: Path, label
     with pytest.raises(PlanError, match=says):
         importing.run([logs], tmp_path / "run", log_labels.parse_labels(labels))
     assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_that_cannot_be_searched_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one with folders so deep that no path leads there."""
+
+    def failing(_: Path, __: str) -> list[Path]:
+        raise OSError(errno.ENAMETOOLONG, "File name too long")
+
+    monkeypatch.setattr(Path, "rglob", failing)
+    with pytest.raises(ParseError, match="what is in it cannot be listed: File name too long") as told:
+        importing.run([tmp_path], tmp_path / "run", {})
+    assert told.value.where == str(tmp_path)
 
 
 def test_where_no_log_can_be_read_no_folder_is_left(tmp_path: Path) -> None:

@@ -45,6 +45,27 @@ def test_too_few_threads_are_told(may_start: int, monkeypatch: pytest.MonkeyPatc
     assert not any(thread.is_alive() for thread in started)
 
 
+@pytest.mark.parametrize(
+    ("name", "bad", "good"),
+    [("COLUMNS", "0", "80"), ("LINES", "-5", "24"), ("COLUMNS", "wide", "1"), ("SOURCE_DATE_EPOCH", "", "0")],
+)
+def test_a_variable_without_a_meaning_is_taken_out(
+    name: str, bad: str, good: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
+    for value, left in ((bad, None), (good, good)):
+        monkeypatch.setenv(name, value)
+        surroundings.check()
+        assert os.environ.get(name) == left
+
+
+def test_on_a_terminal_without_a_width_an_answer_is_told() -> None:
+    argv = [sys.executable, "-m", "fabriscope", "show", str(RUN)]
+    env = {**os.environ, "COLUMNS": "0", "SOURCE_DATE_EPOCH": "yesterday"}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False, env=env)
+    assert (done.returncode, "latency" in done.stdout) == (0, True), done.stderr
+
+
 def test_fewer_threads_of_polars_need_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = list[int]()
 

@@ -70,6 +70,18 @@ def test_what_can_be_written_is_left_as_it_is(tmp_path: Path) -> None:
     proofs.check_new(tmp_path / "a" / "folder")
 
 
+@pytest.mark.parametrize("name", ["manifest.json", "journal.jsonl", "samples/new", "link"])
+def test_what_a_run_consists_of_is_not_overwritten(name: str, tmp_path: Path) -> None:
+    for one in ("manifest.json", "journal.jsonl"):
+        (tmp_path / one).write_text("{}")
+    (tmp_path / "samples").mkdir()
+    (tmp_path / "link").symlink_to("manifest.json")
+    with pytest.raises(StoreError, match="is part of the run") as told:
+        proofs.check_file(tmp_path / name)
+    assert told.value.where == str(tmp_path / name)
+    proofs.check_file(tmp_path / "verdict.xml")
+
+
 def test_a_folder_with_something_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "there").touch()
     with pytest.raises(StoreError, match="there is something already"):

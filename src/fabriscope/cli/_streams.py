@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import sys
+from pathlib import Path
 from typing import TextIO
 
 import click
@@ -54,6 +55,14 @@ def say(words: str, *, is_told: bool = False) -> None:
     Nothing in it is obeyed by a terminal: a title, a colour, a direction of writing stand there as what they are.
     """
     click.echo(f"fabriscope: {printable(words)}" if is_told else printable(words), err=is_told)
+
+
+def say_path(path: Path) -> None:
+    """Print a path alone: as it is for a program that reads it, and without what a terminal would obey for people."""
+    if sys.stdout.isatty():
+        say(str(path))
+    else:
+        click.echo(str(path), color=True)  # so that click takes nothing out of it
 
 
 def open_all() -> None:

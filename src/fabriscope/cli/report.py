@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from fabriscope.cli import _usage
+from fabriscope.cli import _streams, _usage
 
 
 def _formats() -> list[str]:
@@ -57,6 +57,7 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
     if out is None and folder.is_symlink():
         what = "it is a symbolic link, and a report is written through none"
         raise FabriscopeError(what, where=str(folder), fix="remove it, or name a folder with -o")
+    store.refuse_part_of_run(folder)
     paths: list[Path] = []
     data = store.open_run(run).read()
     for note in data.notes:
@@ -69,7 +70,7 @@ def report(run: Path, formats: tuple[str, ...], figure_formats: tuple[str, ...],
     except OSError as error:
         raise FabriscopeError(f"the report cannot be written: {error.strerror or error}", where=str(folder)) from error
     for path in paths:
-        click.echo(str(path))
+        _streams.say_path(path)
     if show and paths:
         click.launch(str(paths[0]))
 

@@ -20,10 +20,18 @@ _THREADS, _THREADS_OF_POLARS = 16, 3
 _STACK_BYTES = 256 << 10
 """Of a thread that only tries whether it may be started."""
 _POLARS_THREADS = "POLARS_MAX_THREADS"
+_NUMBERS = {"COLUMNS": "[1-9][0-9]{0,4}", "LINES": "[1-9][0-9]{0,4}", "SOURCE_DATE_EPOCH": "[0-9]{1,18}"}
+"""Variables that our libraries read as numbers: of a terminal 0 wide they print nothing, of no number numpy ends."""
 
 
 def check() -> None:
-    """Raise ToolMissing where too little memory or too few threads may be had, FabriscopeError for a wrong variable."""
+    """Raise ToolMissing where too little memory or too few threads may be had, FabriscopeError for a wrong variable.
+
+    What other programs leave in the environment without a meaning, such as a width of 0, is taken out.
+    """
+    for name, pattern in _NUMBERS.items():
+        if not re.fullmatch(pattern, os.environ.get(name, "1")):
+            del os.environ[name]
     cores = os.cpu_count() or 1
     _check_memory(resource.RLIMIT_AS, _LEAST_BYTES + _BYTES_OF_A_CORE * cores, "the address space", "-v")
     _check_memory(resource.RLIMIT_DATA, _LEAST_DATA + _DATA_OF_A_CORE * cores, "writable memory", "-d")

@@ -119,7 +119,13 @@ def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
     """Return each file with the folder that it was found below, in the order of names."""
     found: dict[Path, Path] = {}
     for path in paths:
-        inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        try:
+            inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+        except OSError as error:  # as folders so deep that no path leads there
+            what = f"what is in it cannot be listed: {error.strerror or error}"
+            raise ParseError(
+                what, where=str(path), fix="name the files themselves, or a folder further down"
+            ) from error
         root = path if path.is_dir() else path.parent
         for one in inside:
             if one.name not in (LABELS_FILE,) and not any(part.startswith(".") for part in one.relative_to(root).parts):

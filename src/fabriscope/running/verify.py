@@ -41,6 +41,7 @@ def verify(path: Path, report: Path | None = None, digest: str | None = None) ->
     Everything is read, nothing is written. What rests on a file that is not as it was is not compared. Raises
     StoreError where there is no folder.
     """
+    store.refuse_odd_path(path)
     if not path.is_dir():
         store.open_run(path)
     account = check_folder(path)

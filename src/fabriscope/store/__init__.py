@@ -3,6 +3,7 @@
 from fabriscope.store.additions import SINCE_VERSION
 from fabriscope.store.files import PLAN_NAME
 from fabriscope.store.manifest import FORMAT, VERSION, describe, launches_of, manifest_of, scheduled
+from fabriscope.store.places import refuse_odd_path, refuse_part_of_run
 from fabriscope.store.run_folder import RunFolder, create, open_run, refuse_impossible
 
 __all__ = [
@@ -17,5 +18,7 @@ __all__ = [
     "manifest_of",
     "open_run",
     "refuse_impossible",
+    "refuse_odd_path",
+    "refuse_part_of_run",
     "scheduled",
 ]

@@ -17,6 +17,7 @@ SAMPLES_NAME = "samples"
 RAW_NAME = "raw"
 COUNTERS_NAME = "counters"
 LOCK_NAME = ".lock"
+ERRORS_NAME = "errors"
 
 
 def write_whole(path: Path, content: bytes) -> None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from fabriscope.model.errors import StoreError, shown
+from fabriscope.store.files import COUNTERS_NAME, ERRORS_NAME, LOCK_NAME, PLAN_NAME, RAW_NAME, SAMPLES_NAME
+from fabriscope.store.journal import JOURNAL_NAME
+from fabriscope.store.manifest import MANIFEST_NAME
+from fabriscope.store.seal import SEAL_NAME
+
+_OF_RUNS = (
+    MANIFEST_NAME, PLAN_NAME, JOURNAL_NAME, SEAL_NAME, LOCK_NAME, SAMPLES_NAME, RAW_NAME, COUNTERS_NAME, ERRORS_NAME,
+)  # fmt: skip
+"""What a run writes into its folder: nobody else writes there."""
 
 
 def refuse_odd_path(folder: Path) -> None:
@@ -28,3 +37,15 @@ def link_to_nowhere(folder: Path) -> str:
     if not folder.is_symlink() or folder.exists():
         return ""
     return f"it is a link to {folder.readlink()}, which is not there"
+
+
+def refuse_part_of_run(path: Path) -> None:
+    """Raise StoreError for a file or a folder to write that is what a run consists of, or lies in it."""
+    try:
+        real = path.resolve()
+        for part, folder in zip((real, *real.parents), real.parents, strict=False):
+            if part.name in _OF_RUNS and (folder / MANIFEST_NAME).exists() and (folder / JOURNAL_NAME).exists():
+                what = f"it is not written, {part.name} there is part of the run {folder.name}"
+                raise StoreError(what, where=str(path), fix="name another place")
+    except (OSError, RuntimeError):
+        return  # what cannot be reached is told by who writes there

@@ -15,7 +15,7 @@ from pathlib import Path
 from fabriscope.model.errors import StoreError
 from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.proof import Observed
-from fabriscope.store import counters, inside
+from fabriscope.store import counters, inside, places
 from fabriscope.store.files import to_json, write_whole
 
 FORMAT = "fabriscope-proof"
@@ -52,6 +52,7 @@ def check_file(path: Path) -> None:
         raise StoreError(f"it cannot be written: {error.strerror}", where=str(path)) from error
     if not (os.access(path, os.W_OK) if is_there else os.access(folder, os.W_OK | os.X_OK)):
         raise StoreError("it cannot be written", where=str(path), fix="name a file in a folder of your own")
+    places.refuse_part_of_run(path)
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from fabriscope.model.tuning import Trials
 from fabriscope.store import additions, age, counters, inside, journal, manifest, marks, places, samples, seal, shapes
 from fabriscope.store.files import (
     COUNTERS_NAME,
+    ERRORS_NAME,
     PLAN_NAME,
     RAW_NAME,
     SAMPLES_NAME,
@@ -41,8 +42,6 @@ from fabriscope.store.sound import Reader
 
 if TYPE_CHECKING:
     import polars as pl
-
-ERRORS_NAME = "errors"
 
 
 def create(
@@ -143,7 +142,8 @@ def open_run(path: str | Path) -> RunFolder:
         raise StoreError(f"there is no such run folder: {error.strerror}", where=shown(str(folder))) from error
     if not is_there:
         fix = f"a log becomes one by `fabriscope import {folder} -o RUN`" if folder.is_file() else None
-        what = "it is a file and no run folder" if fix else "there is no such run folder"
+        other = "it is no run folder, but a pipe or a device" if folder.exists() else "there is no such run folder"
+        what = "it is a file and no run folder" if fix else other
         raise StoreError(what, where=str(folder), fix=fix)
     places.refuse_odd_path(folder)
     return RunFolder(folder, manifest.load(folder))
