@@ -15,6 +15,17 @@ from fabriscope.store.files import COUNTERS_NAME, LOCK_NAME, RAW_NAME, SAMPLES_N
 
 
 @contextlib.contextmanager
+def closed_to_others() -> Iterator[None]:
+    """See to it that not everybody may write to what is made in the block: no run goes on in such a folder."""
+    umask = os.umask(0o077)
+    os.umask(umask | 0o002)
+    try:
+        yield
+    finally:
+        os.umask(umask)
+
+
+@contextlib.contextmanager
 def locked(folder: Path) -> Iterator[None]:
     """Hold a folder for writing; raises StoreError at once if another process holds it, or links stand in it.
 
@@ -22,7 +33,7 @@ def locked(folder: Path) -> Iterator[None]:
     for file systems that lock no folders (NFS). The system lets go of both with the process.
     """
     _refuse_links(folder)
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as held, closed_to_others():
         try:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
             for path, how in ((folder / LOCK_NAME, flags), (folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)):

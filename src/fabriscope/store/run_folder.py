@@ -36,7 +36,7 @@ from fabriscope.store.files import (
     write_whole,
 )
 from fabriscope.store.journal import JOURNAL_NAME, Journal
-from fabriscope.store.locking import cannot_write, locked
+from fabriscope.store.locking import cannot_write, closed_to_others, locked
 from fabriscope.store.raw_output import write as write_raw
 from fabriscope.store.sound import Reader
 
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+@closed_to_others()
 def create(
     path: str | Path, contents: Mapping[str, object], plan_text: str, companions: Mapping[str, str] | None = None
 ) -> RunFolder:
@@ -64,8 +65,7 @@ def create(
         (folder / RAW_NAME).mkdir()
         for name, text in {**(companions or {}), PLAN_NAME: plan_text}.items():
             write_whole(folder / Path(name).name, text.encode())
-        filled = manifest.complete(contents)
-        content = to_json(filled, indent=1) + b"\n"
+        content = to_json(manifest.complete(contents), indent=1) + b"\n"
         texts = [Path(name).name for name in (*(companions or {}), PLAN_NAME)]
         files = {manifest.MANIFEST_NAME: seal.json_digests(content), **seal.digests_of(folder, [], texts)}
         seal.write(folder, files, 0, seal.origin(content, b""), ended=False)
