@@ -127,7 +127,7 @@ def test_settings_of_fabric_and_library_stand_together_while_launches_follow_eac
     done: list[str] = []
 
     @contextlib.contextmanager
-    def changed(host: Host, change: Change) -> Iterator[None]:
+    def changed(host: Host, change: Change, **_: bool) -> Iterator[None]:
         done.append(f"{host.name}: {change.what} {change.new}")
         yield
         done.append(f"{host.name}: back {change.what}")

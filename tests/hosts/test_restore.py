@@ -177,6 +177,11 @@ def test_what_a_process_holds_neither_restore_nor_a_second_change_touches(settin
             changed(HERE, mtu(setting, "4000")),
         ):
             pass
+        with (  # it stands as is wanted, and goes back when that process ends
+            pytest.raises(HostError, match="is changed already, by a fabriscope that runs"),
+            changed(HERE, mtu(setting, "9000"), is_to_last=True),
+        ):
+            pass
         assert setting.read_text() == "9000\n"
         assert process.stdin is not None
         process.stdin.close()

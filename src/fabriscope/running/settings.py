@@ -166,7 +166,7 @@ def _entered(of_host: list[Wanted]) -> contextlib.ExitStack:
     """Return the settings of one host, made one after the other; raises as `changed`, with nothing left set."""
     with contextlib.ExitStack() as stack:
         for one in of_host:
-            stack.enter_context(changes.changed(one.host, one.change))
+            stack.enter_context(changes.changed(one.host, one.change, is_to_last=True))
         return stack.pop_all()
 
 

@@ -51,20 +51,23 @@ class Changed:
 
 
 @contextlib.contextmanager
-def changed(host: Host, change: Change) -> Iterator[Changed]:
+def changed(host: Host, change: Change, *, is_to_last: bool = False) -> Iterator[Changed]:
     """Change a setting of a host for the block, and put the old value back at its end.
 
-    Where it has that value already nothing is done. Raises HostError or ToolMissing where it cannot be set, and
-    HostError where it cannot be put back: its entry stays in the journal then.
+    Where it has that value already nothing is done, unless it `is_to_last` and another process holds it. Raises
+    HostError then, HostError or ToolMissing where it cannot be set, and HostError where it cannot be put back: its
+    entry stays in the journal then.
     """
     order = {"setting": asdict(change), "patience_s": PATIENCE_S}
     with _talking(host, "hold()", order) as far:
         first = _answer(far, host, change)
         old = first.at("old").text()
+        place = Place(first.at("place", "boot_id").text(), first.at("place", "network").text())
         if old == change.new:
+            if is_to_last:
+                journal.refuse_held(host, change, place)
             yield Changed(old, None)
             return
-        place = Place(first.at("place", "boot_id").text(), first.at("place", "network").text())
         entry, held_by = journal.record(host, change, old, place)
         try:
             _set(far, entry)

@@ -135,6 +135,10 @@ def folder() -> Path:
     return state_folder() / "changes"
 
 
+_of_this_process: set[str] = set()
+"""The entries that were written here."""
+
+
 def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, int]:
     """Write a change down before it is made; return its entry, and the descriptor by which we hold it.
 
@@ -153,7 +157,19 @@ def record(host: Host, change: Change, old: str, place: Place) -> tuple[Entry, i
             fix = f"`fabriscope restore {other.name}` puts it back" if is_ours else "wait until it has ended"
             whose = "by a fabriscope that has ended" if is_ours else "by a fabriscope that runs"
             raise HostError(f"{entry.where} is changed already, {whose}", fix=fix)
-        return entry, _write(entry)
+        held_by = _write(entry)
+    _of_this_process.add(entry.name)
+    return entry, held_by
+
+
+def refuse_held(host: Host, change: Change, place: Place) -> None:
+    """Raise HostError where another process holds a setting at the value that is wanted, and will put it back."""
+    others = (one for one in entries() if one.name not in _of_this_process)
+    for other in (one for one in others if one.place == place and one.change.is_of_same(change)):
+        with other.held() as is_ours:
+            if not is_ours and other.path.exists():
+                what = f"{brief(f'{change.what} on {host.name}')} is changed already, by a fabriscope that runs"
+                raise HostError(what, fix="wait until it has ended")
 
 
 def entries(notice: Callable[[str], None] | None = None) -> list[Entry]:
