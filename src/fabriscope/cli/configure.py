@@ -238,8 +238,10 @@ def _blanks(
 
 def _write(target: Path, written: Mapping[str, tuple[Dialect, Saved, Ready]], wanted: Wanted, purpose: str) -> None:
     """Write the files, and say what they are; raises UsageError for a folder that has something in it."""
+    from fabriscope import store
     from fabriscope.model.errors import HostError, printable
 
+    store.refuse_part_of_run(target)
     written = {name: one for name, one in written.items() if _is_about_ports(one[2])}
     try:
         target.mkdir(parents=True, exist_ok=True)

@@ -49,6 +49,7 @@ def devices(
     fabriscope audit --hosts 'node[1-16]' --devices switches
     """
     from fabriscope import devices as known
+    from fabriscope import store
     from fabriscope.running import device_asking
 
     system = next(one for one in known.systems() if one.name == system_name)
@@ -56,6 +57,7 @@ def devices(
         click.echo("\n".join(device_asking.commands(system)))
         return
     folder = output or Path(time.strftime("devices-%Y%m%d-%H%M%S"))
+    store.refuse_part_of_run(folder)
     _ask(names, system, _login(user, port, ssh_config), folder)
 
 

@@ -20,8 +20,10 @@ def init(output: Path, **words: Any) -> None:
     fabriscope init eth0 ib0 --hosts node[1-4] --mpi openmpi -o fabrics.yaml
     fabriscope plan check fabrics.yaml
     """
+    from fabriscope import store
     from fabriscope.model.errors import StoreError
 
+    store.refuse_part_of_run(output)
     text = _quick_plan.text(output.stem, **words)
     _measuring.check("init", text)
     try:

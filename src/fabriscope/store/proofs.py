@@ -26,6 +26,7 @@ _HELD_APART = {"idle": "idle.json.gz", "watches": "counters.json.gz"}
 
 def check_new(folder: Path) -> None:
     """Make a folder for a proof; raises StoreError where it cannot be, or be written, or has something in it."""
+    places.refuse_part_of_run(folder)
     try:
         if (folder.exists() or folder.is_symlink()) and (not folder.is_dir() or any(folder.iterdir())):
             raise StoreError("there is something already", where=str(folder), fix="name a folder that is new or empty")
