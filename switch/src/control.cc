@@ -76,6 +76,7 @@ std::string Switchboard::settings_of(const Change& named) const {
   for (const auto& fabric : fabrics_) {
     if (fabric->settings().name != named.fabric) continue;
     std::vector<Faults> ports;
+    ports.reserve(fabric->port_count());
     for (std::size_t port = 0; port < fabric->port_count(); ++port)
       ports.push_back(fabric->faults(port));
     return settings_json(fabric->settings(), ports);
@@ -95,6 +96,7 @@ std::string Switchboard::apply(const Change& change) {
   if (meant.empty()) return error_json("no port of fabric " + change.fabric + " is meant");
   FabricModel& fabric = *meant.front()->fabric;
   std::vector<Faults> faults;
+  faults.reserve(meant.size());
   for (const Attachment* one : meant)
     faults.push_back(changed(fabric.faults(one->index), change, faults.size(), meant.size()));
   const FabricSettings wanted = changed(fabric.settings(), change);

@@ -52,7 +52,7 @@ TEST(rate_and_delay_are_of_the_frames_that_follow) {
 
 template <typename AnyBench>
 void coalesce(AnyBench& bench, std::int64_t wait_ns, std::int64_t frames, std::int64_t now_ns) {
-  Cables cables = bench.fabric.settings();
+  Cables cables = static_cast<const Cables&>(bench.fabric.settings());
   cables.rx_coalesce_ns = wait_ns;
   cables.rx_coalesce_frames = frames;
   bench.fabric.set_cables(cables, now_ns);
