@@ -32,6 +32,18 @@ def test_every_command_has_help(name: str) -> None:
     assert _fabriscope(name, "--help").returncode == 0
 
 
+@pytest.mark.parametrize("word", [None, "", "x"])
+def test_completion_without_a_line_is_told(word: str | None) -> None:
+    env = {**os.environ, "_FABRISCOPE_COMPLETE": "bash_complete", "COMP_WORDS": "fabriscope sh"}
+    env |= {} if word is None else {"COMP_CWORD": word}
+    argv = [sys.executable, "-m", "fabriscope", "show", "run"]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no line -- `unset _FABRISCOPE_COMPLETE`" in done.stderr
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False, env={**env, "COMP_CWORD": "1"})
+    assert (done.returncode, done.stdout) == (0, "plain,show\n")
+
+
 def test_help_imports_nothing_heavy() -> None:
     probe = "import sys, fabriscope.cli\nfrom fabriscope.registry import discover\ndiscover('cli', 'COMMAND')\n"
     probe += "print([name for name in ('polars', 'vl_convert', 'numpy', 'pydantic') if name in sys.modules])"

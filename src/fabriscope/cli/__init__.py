@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import sys
 import threading
@@ -24,6 +25,7 @@ EXIT_FAILED = 1
 EXIT_INTERRUPTED = 130
 _AGAIN_S = 0.01
 """By then Python is where it can raise what it could not."""
+_COMPLETION = "_FABRISCOPE_COMPLETE"
 _PLUGINS = "fabriscope.cli.plugins"
 """Where the context of one invocation keeps its commands."""
 
@@ -90,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _streams.open_all()
     try:
         _refuse_removed_folder()
+        _refuse_lost_completion()
         # click hands back, and does not raise, the status that a command ended with by its `Exit`.
         status = fabriscope.main(args=arguments, prog_name="fabriscope", standalone_mode=False)
         if isinstance(status, int):
@@ -149,6 +152,16 @@ def _refuse_removed_folder() -> None:
     except OSError as error:
         what = f"the current folder cannot be used: {error.strerror}"
         raise FabriscopeError(what, fix="change into another one") from error
+
+
+def _refuse_lost_completion() -> None:
+    """Raise FabriscopeError where we are to complete a line that no shell gives: the variable was left set."""
+    shell, _, rest = os.environ.get(_COMPLETION, "").partition("_")
+    line, word = (os.environ.get(name) for name in ("COMP_WORDS", "COMP_CWORD"))
+    is_given = line is not None and word is not None and (shell == "fish" or re.fullmatch("[0-9]{1,9}", word))
+    if rest == "complete" and not is_given:
+        what = f"{_COMPLETION} is set, by which shells have a line completed, and there is no line"
+        raise FabriscopeError(what, fix=f"`unset {_COMPLETION}`; docs/shell.md says how completion is switched on")
 
 
 def _passed_by(about: sys.UnraisableHookArgs) -> None:
