@@ -134,8 +134,8 @@ def sentences(manifest: Any, rows: list[Compared]) -> list[str]:
 @pytest.mark.parametrize(
     ("metric_id", "gain", "words"),
     [
-        ("bandwidth_bytes_per_s", (1.25, 1.2, 1.3), "costs 20.0% of bandwidth at 65.5 kB (16.7% to 23.1%); put back"),
-        ("latency_ns", (1.25, 1.2, 1.3), "costs 25.0% longer latency at 65.5 kB (20.0% to 30.0%); put back"),
+        ("bandwidth_bytes_per_s", (1.25, 1.2, 1.3), "costs 20.0% of bandwidth at 64 KiB (16.7% to 23.1%); put back"),
+        ("latency_ns", (1.25, 1.2, 1.3), "costs 25.0% longer latency at 64 KiB (20.0% to 30.0%); put back"),
         ("latency_ns", (1.05, 0.9, 1.3), "no cost is decided; the most seen is 5.0% longer latency"),
         ("latency_ns", (1.05, None, None), "no cost is decided; the most seen is 5.0% longer latency"),
     ],

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fabriscope.analysis.comparing.compared import Compared
 from fabriscope.analysis.comparing.comparisons import sign_of
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.words import bytes_text
+from fabriscope.analysis.words import size_text
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import Bullets, Cell, Column, Heading, Paragraph, Section, Sections, Table
@@ -84,7 +84,7 @@ class Cost:
     def text(self) -> str:
         """Return `8.9% of bandwidth at 64 KiB (8.5% to 9.2%)`."""
         what = f"{self.share:.1%} of {self._of}" if not self._more else f"{self.share:.1%} longer {self._of}"
-        return f"{what} at {bytes_text(self._size)} ({self.interval})"
+        return f"{what} at {size_text(self._size)} ({self.interval})"
 
     @property
     def row(self) -> Sequence[str | Cell]:
@@ -97,7 +97,7 @@ class Cost:
             f"{self._cause.cause} ({self._cause.instead_of})",
             set_instead,
             of,
-            bytes_text(self._size),
+            size_text(self._size),
             cost,
             self.interval,
         )
