@@ -165,7 +165,7 @@ _IN_LOGS = (
     ),
     Trap(
         "sum-of-directions", ("osu", "imb", "perftest"),
-        r"(?:osu_(?:put_)?bibw(?:_\w+)?|(?:Multi-)?(?:Biband|Sendrecv|Exchange)|.*[Bb]idirectional.*): "
+        r"(?:osu_(?:put_)?bibw(?:_\w+)?|(?:Multi-)?(?:Biband|Sendrecv|Exchange)|.*[Bb]idirectional(?!.* results).*): "
         r"(?:peak_)?(?:bandwidth_bytes|message_rate)_per_s",
         "the rate is the sum of both directions (of Exchange of four messages): one direction has half of it, or less",
         "osu_bibw.c; IMB's guide; perftest -b",

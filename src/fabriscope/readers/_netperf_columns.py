@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from fabriscope.readers.base import Column
+from fabriscope.model.errors import ParseError
+from fabriscope.model.foreign import shown
+from fabriscope.readers.base import Column, Value
+from fabriscope.readers.terms import ONE_WAY, Terms
 
 RATES = {f"10^{power}bits": 10.0**power / 8 for power in (0, 3, 6, 9, 12)} | {
     "KBytes": 1024.0,
@@ -48,6 +52,43 @@ STREAM = (RECEIVE, SEND, MESSAGE, SECONDS, RATE)
 DATAGRAMS = (SEND, MESSAGE, SECONDS, SENT, ERRORS, SENT_RATE)
 FAR_DATAGRAMS = (RECEIVE, SECONDS, ARRIVED, RATE)
 RESPONSES = (SEND, RECEIVE, REQUEST, RESPONSE, SECONDS, TRANSACTIONS)
+MOVED = (
+    *RESPONSES[:-1],
+    Column(
+        "throughput", "bandwidth_bytes_per_s", "bandwidth", "bytes_per_s", "bytes of requests and answers over time",
+        unit_in_text=SPELT,
+    ),
+)  # fmt: skip
+"""Of requests and answers whose bytes are asked for (`-f`)."""
+_BURST = re.compile(r": first burst (\d{1,9})\b")
+"""Requests that are under way at once, beside the first."""
+
+
+def settings_of(title: str) -> Iterator[tuple[str, Value]]:
+    """Yield the settings that a title tells of behind the hosts."""
+    if burst := _BURST.search(title):
+        yield "first_burst", int(burst[1])
+    if ": nodelay" in title:
+        yield "settings", "nodelay"
+
+
+def throughput_in(stated: str) -> Column:
+    """Return the column of a throughput in a unit; raises ParseError for one that is not known."""
+    if stated in ("Trans/s", "Trans/sec"):
+        return Column("Throughput", TRANSACTIONS.name, "rate", "per_s", TRANSACTIONS.definition)
+    unit = UNIT_WORD.fullmatch(stated)
+    if unit is None or unit[1] not in RATES:
+        raise ParseError(f"the throughput is in {shown(stated)}, which is not known")
+    return Column("Throughput", RATE.name, "bandwidth", "bytes_per_s", RATE.definition, RATES[unit[1]])
+
+
+def terms_of(table: str) -> Terms:
+    """Return the terms of a test by its title."""
+    if "STREAM" in table.upper():
+        return Terms("the bytes of the test's time", "a ring of send buffers", f"{ONE_WAY}, the payload alone")
+    return Terms("requests with their answers in the test's time") if "REQUEST" in table.upper() else Terms()
+
+
 NS = 1e3
 NAMED = {
     "Throughput": ("throughput", 1.0),

@@ -15,7 +15,7 @@ UDP_STREAM has a second row, of what arrived; request-response tests one of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import number, shown
@@ -26,6 +26,7 @@ from fabriscope.readers._netperf_columns import (
     DATAGRAMS,
     FAR_DATAGRAMS,
     KEYS,
+    MOVED,
     NAMED,
     RATE,
     RATES,
@@ -34,19 +35,21 @@ from fabriscope.readers._netperf_columns import (
     SEND,
     SENT_RATE,
     STREAM,
-    TRANSACTIONS,
-    UNIT_WORD,
+    settings_of,
+    terms_of,
+    throughput_in,
 )
 from fabriscope.readers._tables import is_row
 from fabriscope.readers.base import Column, Draft, Reader, Value
-from fabriscope.readers.terms import ONE_WAY, Terms
 
 _TITLE = re.compile(
-    r"(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI|AF_UNIX|DG|STREAM)[\w/ +|-]{0,50}?(?:TEST|Test)) (?:from|to) .*"
+    r"(?:MIGRATED )?((?:TCP|UDP|SCTP|DCCP|OMNI|AF_UNIX|DG|STREAM)[\w/ +|-]{0,50}?(?:TEST|Test))"
+    r" (?:from|to) (?P<rest>.*)"
 )
+
 _OF_STREAM = re.compile(r"bytes bytes bytes secs\. (\S+)/s(?:ec)?( % \S+ % \S+ us/KB us/KB)?")
 _OF_DATAGRAMS = re.compile(r"bytes bytes secs # # (\S+)/s(?:ec)?( % \S+ us/KB)?")
-_OF_RESPONSES = re.compile(r"bytes [Bb]ytes bytes bytes secs\. per sec( % \S+ % \S+ us/Tr us/Tr)?")
+_OF_RESPONSES = re.compile(r"bytes [Bb]ytes bytes bytes secs\. (?:per sec|(\S+)/s(?:ec)?)( % \S+ % \S+ us/Tr us/Tr)?")
 _UNKNOWN_HEAD = re.compile(r"bytes (?:bytes|Bytes) .*")
 _KEY = re.compile(r"([A-Z][A-Z0-9_]{2,60})=(.*)")
 _CUT_KEY = re.compile(r"[A-Z0-9]{1,20}_|(?:THR|ELA|MEAN|MIN|MAX|STD|P\d\d?)[A-Z]{0,20}\b")
@@ -71,6 +74,8 @@ class _Reading:
         """The head of a table of values whose row has not come."""
         self.csv_line = 0
         self.pairs: dict[str, str] = {}
+        self.said: list[tuple[str, Value]] = []
+        """Settings that the title tells of."""
         self.waits = 0
         """Line of a title whose result has not come."""
         self.titled = 0
@@ -87,6 +92,7 @@ class _Reading:
         key = _KEY.fullmatch(text)
         if title := _TITLE.match(text):
             self.begin(title[1])
+            self.said = list(settings_of(title["rest"]))
         elif key and (key[1] in KEYS or self.pairs):
             self.pair(KEYS.get(key[1], key[1]), key[2].strip().strip('"'))
         elif "," in text and "Throughput" in text and "Throughput Units" in text:
@@ -162,12 +168,13 @@ class _Reading:
             self.columns = DATAGRAMS + ((CPU[0], CPU[2]) if datagrams[2] else ())
             self.unit = datagrams[1]
         elif responses := _OF_RESPONSES.fullmatch(joined):
-            self.columns, self.unit = RESPONSES + (CPU if responses[1] else ()), ""
+            self.columns = (MOVED if responses[1] else RESPONSES) + (CPU if responses[2] else ())
+            self.unit = responses[1] or ""
         elif _UNKNOWN_HEAD.fullmatch(joined):
             raise ParseError(f"the columns {shown(joined)} are not those that are known")
         else:
             return False
-        self.check_title(is_of_responses=self.columns[:6] == RESPONSES, is_table=True)
+        self.check_title(is_of_responses=self.columns[:4] == RESPONSES[:4], is_table=True)
         if self.unit and self.unit not in RATES:
             raise ParseError(f"the throughput is in {shown(self.unit)}, which is not known")
         return True
@@ -186,7 +193,7 @@ class _Reading:
             text = shown(" ".join(words))
             raise ParseError(f"a row has {len(words)} columns, and its table {len(self.columns)}: {text}")
         more = FAR_DATAGRAMS if self.columns[:6] == DATAGRAMS else ()
-        self.draft.table(self.title, tuple(dict.fromkeys((*self.columns, *(c for c in more if c != SECONDS)))))
+        self.table(tuple(dict.fromkeys((*self.columns, *(c for c in more if c != SECONDS)))))
         printed = {column.head: self.printed(column, word) for column, word in zip(self.columns, words, strict=True)}
         if self.columns[:6] == DATAGRAMS:
             self.check(words[3], words[1], words[2], words[5])
@@ -195,9 +202,15 @@ class _Reading:
         if self.columns[:5] == STREAM:
             self.columns, self.done = (), self.columns
 
+    def table(self, columns: Sequence[Column]) -> None:
+        """Begin the table of the test."""
+        self.draft.table(self.title, columns)
+        for name, value in self.said:
+            self.draft.table_parameter(name, value)
+
     def second(self, words: Sequence[str], values: dict[str, Value]) -> None:
         """Take the row of the far end."""
-        if self.columns[:6] == RESPONSES and len(words) == 2:
+        if self.columns[:4] == RESPONSES[:4] and len(words) == 2:
             return  # its socket's buffers
         if self.columns[:6] != DATAGRAMS or len(words) not in (len(FAR_DATAGRAMS), len(FAR_DATAGRAMS) + 2):
             raise ParseError(f"a row has {len(words)} columns, and that of the far end {len(FAR_DATAGRAMS)}")
@@ -213,7 +226,7 @@ class _Reading:
         """Return a word in the document's unit."""
         least = -1.0 if "cpu" in column.name or "demand" in column.name else 0.0
         value = column.printed(word, least=least)
-        return float(value) * RATES[self.unit] if column in (RATE, SENT_RATE) else value
+        return float(value) * RATES[self.unit] if column in (RATE, SENT_RATE, MOVED[-1]) else value
 
     def check(self, count: str, size: str, time: str, rate: str) -> None:
         """Raise ParseError where messages times size over the time are not the rate."""
@@ -230,32 +243,22 @@ class _Reading:
         if len(said) < len(heads):
             raise ParseError("a column stands twice")
         self.check_title(is_of_responses=said.get("Throughput Units", "").startswith("Trans"), is_table=False)
-        unit = UNIT_WORD.fullmatch(said.get("Throughput Units", ""))
         columns: list[Column] = []
         printed: dict[str, Value] = {}
         for head, word in said.items():
             name, factor = NAMED.get(head, (re.sub(r"\W+", "_", head).strip("_").lower(), 1.0))
             column = Column(head, name, head.lower(), "", f"{head}, as netperf prints it", kind="word")
             if head == "Throughput":
-                column = self.throughput(unit, said)
+                column = throughput_in(said.get("Throughput Units", ""))
             elif head in NAMED:
                 column = Column(head, name, head.lower(), "ns" if name[:7] == "latency" else "s", head.lower(), factor)
             if (is_number := column.kind != "word") and number(word, head, "") < 0:
                 continue  # -1 is not measured
             columns.append(column)
             printed[column.head] = column.printed(word) if is_number else word
-        self.draft.table(self.title, columns)
+        self.table(columns)
         self.draft.row(printed)
         self.waits = 0
-
-    def throughput(self, unit: re.Match[str] | None, said: dict[str, str]) -> Column:
-        """Return the column of the throughput; raises ParseError for a unit that is not known."""
-        stated = said.get("Throughput Units", "")
-        if stated in ("Trans/s", "Trans/sec"):
-            return Column("Throughput", TRANSACTIONS.name, "rate", "per_s", TRANSACTIONS.definition)
-        if unit is None or unit[1] not in RATES:
-            raise ParseError(f"the throughput is in {shown(stated)}, which is not known")
-        return Column("Throughput", RATE.name, "bandwidth", "bytes_per_s", RATE.definition, RATES[unit[1]])
 
     def end(self) -> None:
         """End a test."""
@@ -272,18 +275,13 @@ class _Reading:
 
 def _fill(draft: Draft) -> None:
     reading = _Reading(draft)
-    take: Callable[[str], None] = reading.take
     for line in draft.lines():
-        take(line)
+        reading.take(line)
         if "establish control" in line or "could not establish" in line:
             draft.problem(f"netperf says: {shown(line.strip())}", "said")
+        elif "Desired confidence was not achieved" in line:
+            draft.problem("netperf says that its result is not as sure as it was asked for", "noted")
     reading.end()
-
-
-def _terms(table: str) -> Terms:
-    if "STREAM" in table.upper():
-        return Terms("the bytes of the test's time", "a ring of send buffers", f"{ONE_WAY}, the payload alone")
-    return Terms("requests with their answers in the test's time") if "REQUEST" in table.upper() else Terms()
 
 
 _SIGNATURE = re.compile(
@@ -296,6 +294,6 @@ READER = Reader(
     "netperf 2",
     _SIGNATURE,
     _fill,
-    _terms,
+    terms_of,
     ("TEST from ", "TEST to ", "Test from ", "Test to ", "THROUGHPUT=", "establish control: "),
 )

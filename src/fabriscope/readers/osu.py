@@ -69,7 +69,7 @@ class _State:
     versions: set[str] = field(default_factory=set)
 
     def say(self, name: str, value: str | int) -> None:
-        if name.startswith("number_of_"):
+        if name.startswith("number_of_") and (self.test is None or self.table is not None):
             self.said_before.append(Parameter(name, value))
             return
         self.said = [*(one for one in self.said if one.name != name), Parameter(name, value)]
@@ -144,6 +144,8 @@ def _begin(state: _State, title: re.Match[str]) -> None:
     state.say("title", words)
     if version:
         state.say("version", version["version"])
+    if title["suite"].upper() != "OSU":
+        state.say("suite", "OMB-Py")
     if title["buffers"]:
         state.say("buffers", title["buffers"].upper())
 

@@ -43,9 +43,16 @@ _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+(?:\s+(?:[-+.0-9eE]+|-?nan|-?inf)){2,}\s*"
 """Whose head may be lost."""
 _TITLE = re.compile(r"\s+((?:RDMA_|Send|Raw|Atomic|SEND)[\w ]{0,40}(?:BW|Latency) Test)\s*")
 _UNTITLED = "results"
+_ONE_END = re.compile(r"\s*(Local|Remote) results:\s*")
+"""Stands over a table of what one end sent of a test both ways (`--report-both`)."""
 _ORDER = ("t_min", "t_typical", "99% percentile", "99.9% percentile", "t_max")
-_SETTINGS = {"TX depth": "queue_depth", "CQ Moderation": "signal_every"}
-_SETTING = re.compile(r" ?(TX[ _]depth|CQ[ _]Moderation)\s{0,9}: (\d{1,9})(?!\d).*")
+_SETTINGS = {
+    "TX depth": "queue_depth", "CQ Moderation": "signal_every", "Number of qps": "queue_pair_count",
+    "Connection type": "connection_type",
+}  # fmt: skip
+_SETTING = re.compile(
+    r" ?(TX[ _]depth|CQ[ _]Moderation|Number[ _]of[ _]qps|Connection[ _]type)\s{0,9}: (\w{1,9})(?!\w).*"
+)
 PEAK_TOLERANCE = 0.01
 _REPORT = re.compile(r'"?results"?\s*:\s*\{([^{}]*)\}')
 _OF_LATENCY = ("t_min", "t_max", "t_typical", "t_avg", "t_stdev")
@@ -74,8 +81,10 @@ def _fill(draft: Draft) -> None:
         elif setting := _SETTING.fullmatch(line):
             if heads and draft.tables[-1].rows:  # another run begins, without its title
                 title, settings, heads = _UNTITLED, {}, []
-            name = _SETTINGS[setting[1].replace("_", " ")]
-            settings.setdefault(name, Parameter(name, int(setting[2])))
+            told = _told(setting)
+            settings.setdefault(told.name, told)
+        elif one_end := _ONE_END.fullmatch(line):
+            title = f"{title.partition(',')[0]}, {one_end[1].lower()} results"
         elif "#bytes" in line:
             heads, before, columns = _HEADS.findall(line), [], []
             if re.search(r"\d", _HEADS.sub("", line)):
@@ -93,12 +102,22 @@ def _fill(draft: Draft) -> None:
         elif "Couldn't" in line or "Unable to" in line or "Failed" in line:
             draft.problem(f"perftest says: {shown(line.strip())}", "said")
             begun = 0
+    _close(draft, begun, list(settings.values()))
+
+
+def _close(draft: Draft, begun: int, settings: Sequence[Parameter]) -> None:
+    """End a text, of which a report is read where no table has a row."""
     if any(table.rows for table in draft.tables):
         _end(draft, begun)
-    if not any(table.rows for table in draft.tables):
-        _report(draft, list(settings.values()))
+    else:
+        _report(draft, settings)
     if not any(table.rows for table in draft.tables):
         draft.problem("no result stands in it", "cut")
+
+
+def _told(setting: re.Match[str]) -> Parameter:
+    value = setting[2]
+    return Parameter(_SETTINGS[setting[1].replace("_", " ")], int(value) if value.isdecimal() else value)
 
 
 def _columns(draft: Draft, heads: Sequence[str]) -> list[Column]:
@@ -247,10 +266,10 @@ def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Se
 def _terms(table: str) -> Terms:
     if table.endswith("Latency Test"):
         return Terms("each operation, by the cycle counter of the client's processor")
-    if not table.endswith("BW Test"):
+    if "BW Test" not in table:
         return Terms()
     timing = "all operations together, by the cycle counter of the processor"
-    return Terms(timing, "", BOTH_WAYS if "Bidirectional" in table else ONE_WAY)
+    return Terms(timing, "", BOTH_WAYS if table.endswith("Bidirectional BW Test") else ONE_WAY)
 
 
 _SIGNATURE = re.compile(

@@ -35,6 +35,8 @@ _PERCENTILE = re.compile(r"(\d{1,3}(?:\.\d{1,3})?)%ile")
 _SETTING = re.compile(
     r"\s*(API|Test|Data layout|Send memory|Recv memory|Message size|Window size)\s*: ?\s*(\S(?:.*\S)?)\s*"
 )
+_NAMES = {"Message size": "message_size_bytes", "Window size": "window_size"}
+"""Settings that are numbers."""
 _ROW = re.compile(r"(?:\s*(?:(Final):|\[thread (\d{1,9})\]))?\s*(\d[\d,.\s]*)")
 _CSV_HEAD = "iterations,typical_lat,avg_lat,overall_lat,avg_bw,overall_bw,avg_mr,overall_mr"
 _UNIT = re.compile(r"(?:latency|overhead|bandwidth|message rate) \(([^()]{1,20})\)")
@@ -146,7 +148,10 @@ def _row(draft: Draft, test: _Test) -> None:
         table.lines += test.lines
         test.has_table = True
         for name, value in test.settings.items():
-            draft.table_parameter(name.lower().replace(" ", "_") + ("_bytes" if name == "Message size" else ""), value)
+            known = _NAMES.get(name)
+            draft.table_parameter(
+                known or name.lower().replace(" ", "_"), int(value) if known and value.isdecimal() else value
+            )
     said = dict(
         zip(
             ("iterations", "typical", "overall", "bandwidth", "rate"),

@@ -29,6 +29,8 @@ _JSON = re.compile(
     r'\{\s*"metric"\s*:\s*"([^"]{1,60})",\s*"measurement"\s*:\s*"([^"]{1,60})",\s*"value"\s*:\s*([^}\s,]{1,60})\s*\}'
 )
 _VERSION = re.compile(r"\s*YCSB Client (\d\S*)\s*")
+_OPTION = re.compile(r"-(threads|target) (\d{1,9})\b")
+_ASKED = {"threads": "client_threads", "target": "target_rate_per_s"}
 _PLAIN = re.compile("READ|UPDATE|INSERT|SCAN|DELETE")
 _IN_OTHERS = re.compile(r"VERIFY|Intended-.*")
 """What is measured of operations that are counted as others already."""
@@ -109,9 +111,11 @@ def _percentile_column(label: str) -> Column:
 
 def _fill(draft: Draft) -> None:
     operations: dict[str, _Operation] = {}
-    begun = 0
+    begun, asked = 0, list[tuple[str, int]]()
     text = draft.text.lstrip()[:1] in "[{" and '"measurement"' in draft.text
     for line in draft.lines():
+        if line.startswith("Command line:"):
+            asked = [(_ASKED[name], int(word)) for name, word in _OPTION.findall(line)]
         if version := _VERSION.fullmatch(line):
             draft.version = version[1]
             begun = begun or draft.line
@@ -122,6 +126,9 @@ def _fill(draft: Draft) -> None:
                 _end(draft, operations)
                 operations, begun = {}, 0
                 draft.table("operations")
+                for parameter, value in asked:
+                    draft.table_parameter(parameter, value, "per_s" if parameter.endswith("_per_s") else "")
+                asked = []
                 draft.table_parameter("time_s", number(word, label, "", least=0) / 1e3, "s")
             elif (name, label) == ("OVERALL", "Throughput(ops/sec)") and draft.tables and not _has_throughput(draft):
                 draft.table_parameter("throughput_per_s", number(word, label, "", least=0), "per_s")

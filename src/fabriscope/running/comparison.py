@@ -243,9 +243,10 @@ def _of_two(
     rules = _with_margin(rules_of_both(*each), margin)
     labels = [path.resolve().name for path in (paths[1], paths[0])]
     names = labels if labels[0] != labels[1] else [str(paths[1]), str(paths[0])]
-    found, refused = choices.runs_compared((runs[1], runs[0]), (values[1], values[0]), (names[0], names[1]), each)
+    both = (runs[1], runs[0]), (values[1], values[0]), (names[0], names[1])
+    found, refused = choices.runs_compared(*both, each)
     notes = [UNPAIRED, _rules_text(rules), f"ratio: how many times as fast {names[0]} is; {_UNPAIRED_RATIO}"]
-    notes += [*(f"not compared, since settings or definitions differ: {one}" for one in refused)]
+    notes += choices.notes_of(*both, found, refused)
     states = [results_of(run).kept_state for run in (runs[1], runs[0])]
     notes += [note for name, state in zip(names, states, strict=True) if (note := _of_hour(name, state))]
     title = f"{names[0]} against {names[1]}"

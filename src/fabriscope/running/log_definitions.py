@@ -6,62 +6,18 @@ A definition is the same only where what it depends on is known: the window, the
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from fabriscope.model.benchmarks import COLLECTIVES, REDUCTIONS
 from fabriscope.model.case import SocketOptions
-from fabriscope.readers.base import Document, Row, Table, Value
+from fabriscope.readers.base import Document, Table
+from fabriscope.running import log_sockets
 from fabriscope.running.log_labels import Said
+from fabriscope.running.log_ours import ALL, GROUPS, PAIRS, TWO, Definition, Ours
 
-_TWO, _PAIRS, _GROUPS, _ALL = "two", "pairs", "groups", "all"
 _TIME, _RATE = "latency_ns", "bandwidth_bytes_per_s"
-_SENT, _STREAM = "sent_bandwidth_bytes_per_s", "stream_bandwidth_bytes_per_s"
 _MULTI_PAIR = "multi_pair_latency_ns_separate_mean"
 _NAGLE = SocketOptions(tcp_nodelay=False)
-
-
-@dataclass(frozen=True)
-class Ours:
-    """What a table is of ours."""
-
-    benchmark: str
-    metrics: Mapping[str, str]
-    """The reader's columns to metrics."""
-    has_window: bool = False
-    ranks: str = _TWO
-    """Who takes part: two ranks, pairs of which the log says how many, groups of two whose ranks it names, or all."""
-    datatypes: tuple[str, ...] = ()
-    """The only elements of which it is ours, where the log says which; empty for any."""
-    is_timed_by_option: bool = False
-    """Whether an option decides on the barrier before each operation (IMB's `-sync`)."""
-    is_share: bool = False
-    """Its size is one rank's share of the vector, where ours is the vector."""
-    socket: SocketOptions = field(default_factory=SocketOptions)
-    of_sender: Mapping[str, str] = field(default_factory=dict)
-    """The same as `metrics`, of rows that the sender reported."""
-
-    def metrics_of(self, row: Row) -> Mapping[str, str]:
-        """Return the metrics of a row's columns, by the end that reported it where there are two."""
-        return self.of_sender if row.values.get("reported_by") == "sender" else self.metrics
-
-
-@dataclass(frozen=True)
-class Definition:
-    """What a table's numbers are kept as."""
-
-    ours: Ours | None = None
-    why_not: str = ""
-    """Why a table that could be ours keeps its program's own ids; empty where nobody would expect another."""
-    size_factor: int = 1
-    size_bytes: int | None = None
-    """Of its messages, where no row says it."""
-    parameters: tuple[tuple[str, str], ...] = ()
-    """What our benchmark would be told."""
-
-    @property
-    def is_of_two(self) -> bool:
-        """Return whether the table's name tells that there were two ranks."""
-        return self.ours is not None and self.ours.ranks == _TWO
 
 
 _WHOSE = {
@@ -85,11 +41,11 @@ def _osu() -> dict[str, Ours]:
         "osu_bibw": Ours(
             "bidirectional_bandwidth", {_RATE: "bidirectional_bandwidth_bytes_per_s"}, has_window=True
         ),
-        "osu_multi_lat": Ours("multi_pair_latency", {_TIME: _MULTI_PAIR}, ranks=_PAIRS),
+        "osu_multi_lat": Ours("multi_pair_latency", {_TIME: _MULTI_PAIR}, ranks=PAIRS),
         "osu_mbw_mr": Ours(
             "message_rate",
             {"message_rate_per_s": "message_rate_per_s_mean", _RATE: "multi_pair_bandwidth_bytes_per_s_mean"},
-            has_window=True, ranks=_PAIRS,
+            has_window=True, ranks=PAIRS,
         ),
         "osu_put_latency": Ours("put_latency", {_TIME: "put_local_completion_ns_mean"}),
         "osu_get_latency": Ours("get_latency", {_TIME: "get_latency_ns_mean"}),
@@ -109,7 +65,7 @@ def _osu() -> dict[str, Ours]:
     for name in COLLECTIVES:
         timing = "back_to_back" if name == "barrier" else "barrier"
         types = ("MPI_FLOAT",) if name in REDUCTIONS else _CHARACTERS
-        alone = Ours(name, _of_ranks("collective_latency_ns", timing), ranks=_ALL, datatypes=types)
+        alone = Ours(name, _of_ranks("collective_latency_ns", timing), ranks=ALL, datatypes=types)
         metrics = {
             **_of_ranks("collective_latency_ns", timing, _ALONE),
             "overlap_percent": "overlap_percent_barrier_of_means",
@@ -124,12 +80,12 @@ def _imb() -> dict[str, Ours]:
     ping_pong = {"time_ns": "latency_ns_separate_mean", _RATE: "ping_pong_bandwidth_bytes_per_s_separate_mean"}
     tables = {
         "PingPong": Ours("ping_pong", ping_pong),
-        "Multi-PingPong": Ours("multi_pair_latency", {"time_ns_mean": _MULTI_PAIR}, ranks=_GROUPS),
+        "Multi-PingPong": Ours("multi_pair_latency", {"time_ns_mean": _MULTI_PAIR}, ranks=GROUPS),
         "Uniband": Ours("bandwidth", {_RATE: "bandwidth_bytes_per_s"}, has_window=True),
         "Biband": Ours("bidirectional_bandwidth", {_RATE: "bidirectional_bandwidth_bytes_per_s"}, has_window=True),
-        "Sendrecv": Ours("sendrecv", _of_ranks("sendrecv_time_ns", "back_to_back"), ranks=_ALL),
-        "Exchange": Ours("exchange", _of_ranks("exchange_time_ns", "back_to_back"), ranks=_ALL),
-        "Barrier": Ours("barrier", _of_ranks("collective_latency_ns", "back_to_back"), ranks=_ALL),
+        "Sendrecv": Ours("sendrecv", _of_ranks("sendrecv_time_ns", "back_to_back"), ranks=ALL),
+        "Exchange": Ours("exchange", _of_ranks("exchange_time_ns", "back_to_back"), ranks=ALL),
+        "Barrier": Ours("barrier", _of_ranks("collective_latency_ns", "back_to_back"), ranks=ALL),
         "Unidir_put NON-AGGREGATE": Ours("put_latency", {"time_ns": "put_local_completion_ns_mean"}),
         "Unidir_get NON-AGGREGATE": Ours("get_latency", {"time_ns": "get_latency_ns_mean"}),
         "Unidir_put AGGREGATE": Ours("put_bandwidth", {_RATE: "put_stream_bandwidth_bytes_per_s"}),
@@ -145,7 +101,7 @@ def _imb() -> dict[str, Ours]:
     }  # fmt: skip
     for name in COLLECTIVES:
         how = Ours(
-            name, _of_ranks("collective_latency_ns", "barrier"), ranks=_ALL, is_timed_by_option=True,
+            name, _of_ranks("collective_latency_ns", "barrier"), ranks=ALL, is_timed_by_option=True,
             is_share=name == "reduce_scatter",
         )  # fmt: skip
         tables.setdefault(name.capitalize(), how)
@@ -196,26 +152,25 @@ _KNOWN: Mapping[str, Mapping[str, Ours]] = {
         "tcp_bw": Ours("bandwidth", {_RATE: "stream_bandwidth_bytes_per_s"}, socket=_NAGLE),
     },
 }
-_OF_SOCKETS: Mapping[tuple[str, str], Ours] = {
-    ("iperf3", "TCP stream"): Ours("bandwidth", {_RATE: _STREAM}),
-    ("iperf3", "total"): Ours("bandwidth", {_RATE: _STREAM}, of_sender={_RATE: _SENT}),
-    ("sockperf", "ping-pong"): Ours("ping_pong", {_TIME: "latency_ns", "latency_ns_mean": "latency_ns_mean"}),
-    ("sockperf", "throughput"): Ours("bandwidth", {_SENT: _SENT}),
-}
-_UNSAID = {
-    "size": "the log does not say how long a message was: the label `size` does",
-    "nagle": "the log does not say whether Nagle's algorithm was on: the label `nagle` does",
-}
+_UNNAMED = {("nccl", "collective"): "the log does not say which collective it is of"}
+_LAYERS = {"osu": "mpi", "imb": "mpi", "perftest": "verbs", "iperf3": "tcp", "sockperf": "tcp"}
+"""Program to the layer of what it has of ours; others have several."""
 
 
 def definition_of(document: Document, table: Table, beside: Said) -> Definition:
     """Return what a table's numbers are; `beside` is what a user says of them."""
     stated = {one.name: one.value for one in (*document.parameters, *table.parameters)}
     known = _KNOWN.get(document.program, {}).get(table.name)
-    if (of_sockets := _OF_SOCKETS.get((document.program, table.name))) is not None:
-        return _of_sockets(of_sockets, document.program, table, stated, beside)
+    layer = _LAYERS.get(document.program)
+    unlike = f"the label `layer` says {beside.layer}, and {document.program} measures {layer}"
+    is_unlike = None not in (layer, beside.layer) and layer != beside.layer
+    if (of_sockets := log_sockets.KNOWN.get((document.program, table.name))) is not None:
+        kept_as = log_sockets.definition_of(of_sockets, document.program, table, stated, beside)
+        return replace(kept_as, ours=None, why_not=unlike) if is_unlike else kept_as
     if known is None:
-        return Definition()
+        return Definition(why_not=_UNNAMED.get((document.program, table.name), ""))
+    if is_unlike:
+        return Definition(why_not=unlike)
     window, host_count = beside.window, beside.host_count
     window = window if stated.get("window_size") is None else 1
     is_in_rows = any(column.name == "window_size" for column in table.columns)
@@ -231,50 +186,21 @@ def definition_of(document: Document, table: Table, beside: Said) -> Definition:
         return Definition(why_not=why)
     if known.is_timed_by_option:
         return _timed(known, stated)
-    has_pairs = known.ranks in (_PAIRS, _GROUPS) and (host_count or 2) > 2
+    has_pairs = known.ranks in (PAIRS, GROUPS) and (host_count or 2) > 2
     return Definition(known, parameters=(("pairing", "half"),) if has_pairs else ())
-
-
-def _of_sockets(ours: Ours, program: str, table: Table, stated: Mapping[str, Value], beside: Said) -> Definition:
-    """Return what a stream, or a ping-pong, of one TCP connection is, where all that it rests on is known."""
-    said = stated.get("block_size_bytes", stated.get("message_size_bytes"))
-    size = beside.size_bytes if said is None else int(said)
-    if why := _sockets_unlike(program, table, stated):
-        return Definition(why_not=why)
-    if beside.size_bytes not in (None, size):
-        return Definition(why_not=f"the label `size` says {beside.size_bytes} B, and the log {size} B")
-    if unsaid := [_UNSAID[name] for name, what in (("size", size), ("nagle", beside.has_nagle)) if what is None]:
-        return Definition(why_not="; ".join(unsaid))
-    buffers = int(stated.get("asked_buffer_bytes") or 0) or None
-    socket = SocketOptions(buffers, buffers, tcp_nodelay=not beside.has_nagle)
-    return Definition(replace(ours, socket=socket), size_bytes=size)
-
-
-def _sockets_unlike(program: str, table: Table, stated: Mapping[str, Value]) -> str:
-    """Return why what a table is of is no single stream from the first host to the second; nothing where it is."""
-    protocol = stated.get("protocol", "TCP" if program == "iperf3" else "")
-    if protocol != "TCP":
-        return f"it went over {protocol}, and ours over TCP" if protocol else "the log does not say that it was TCP"
-    if (count := stated.get("stream_count", 1)) != 1:
-        return f"{count} connections were used at once, and ours is one"
-    if stated.get("reverse") or stated.get("bidirectional") or any("role" in row.values for row in table.rows):
-        return "the client received, or both ends sent (-R, --bidir), and in ours the client sends"
-    if any(name.startswith("asked_rate") for name in stated):
-        return "it was held to a rate"
-    has_ends = any(column.name == "reported_by" for column in table.columns)
-    is_unsaid = has_ends and not all("reported_by" in row.values for row in table.rows)
-    return "the log does not say which end counted" if is_unsaid else ""
 
 
 def _ranks_unlike(known: Ours, stated: Mapping[str, object], host_count: int | None) -> str:
     """Return why the ranks of a table are not known as ours are; nothing where they are."""
     count = stated.get("process_count")
-    if known.ranks == _TWO:
+    if known.ranks == TWO:
+        if count is None and (host_count or 2) > 2:
+            return f"two ranks took part, and the label `hosts` names {host_count}"
         return f"{count} processes took part, and in ours two do" if count not in (None, 2) else ""
-    if known.ranks == _PAIRS:
+    if known.ranks == PAIRS:
         pairs = stated.get("pair_count")
         count = 2 * pairs if isinstance(pairs, int) else None
-    if known.ranks == _GROUPS:
+    if known.ranks == GROUPS:
         pairs = int(str(stated.get("group_count", 0)))
         if count != 2 or stated.get("groups") != "; ".join(f"{rank} {rank + pairs}" for rank in range(pairs)):
             return f"its groups are not rank i with i + {pairs} (-multi 0 -map {pairs}x2)"

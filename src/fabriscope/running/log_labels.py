@@ -42,6 +42,8 @@ class Said:
     """Of a message."""
     has_nagle: bool | None = None
     """Whether Nagle's algorithm was on."""
+    layer: str | None = None
+    """What was measured."""
 
 
 def said_by(labels: Labels) -> Said:
@@ -52,6 +54,7 @@ def said_by(labels: Labels) -> Said:
         len(labels["hosts"].split("+")) if "hosts" in labels else None,
         None if size is None else parse_size_bytes(size),
         None if nagle is None else nagle == "on",
+        labels.get("layer"),
     )
 
 

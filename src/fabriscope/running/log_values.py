@@ -10,36 +10,21 @@ from dataclasses import dataclass, field
 from fabriscope.model.case import SocketOptions
 from fabriscope.model.errors import ParseError
 from fabriscope.model.metrics import metric_of, unit_of
-from fabriscope.readers.base import Column, Document, Row, Table, Value
+from fabriscope.readers.base import Column, Document, Row, Table
 from fabriscope.readers.osu import RIGHT
 from fabriscope.readers.traps import TableTraps
-from fabriscope.running.log_definitions import Ours, definition_of
+from fabriscope.running import log_series
+from fabriscope.running.log_definitions import definition_of
 from fabriscope.running.log_labels import Said
+from fabriscope.running.log_ours import Ours
 
 _LAYERS = {
     "osu": "mpi", "imb": "mpi", "iperf3": "tcp", "iperf2": "tcp", "perftest": "verbs", "rping": "verbs", "nccl": "nccl",
 }  # fmt: skip
 """Program to the layer that it measures, but for what says that it went over UDP."""
 _SIZE = "message_size_bytes"
-_TELLING = (
-    "buffers", "source_buffer", "target_buffer", "window_creation", "synchronization", "datatype", "pair_count",
-    "process_count", "group_count", "groups", "number_of_sender_threads", "number_of_receiver_threads", "rank",
-    "printed_by", "protocol", "stream_count", "reverse", "bidirectional",
-)  # fmt: skip
-"""Parameters of tables, and of a report as a whole, that tell curves of one test apart."""
-_TELLING_COLUMNS = (
-    "group", "test", "operation", "reported_by", "role", "data_type", "variant", "problem_class", "matrix_order",
-    "block_size", "process_rows", "process_columns",
-)  # fmt: skip
-"""Columns that tell rows of one table apart, beside the message size."""
 _CHECKS = {"check": ("PASSED",), "validation": (*RIGHT, "skipped"), "verification": ("SUCCESSFUL",)}
 """Columns in which a program says whether the result of the row is right, and what it says where it is."""
-_USUAL = {
-    ("datatype", "MPI_CHAR"), ("window_creation", "MPI_Win_allocate"), ("synchronization", "MPI_Win_flush"),
-    ("protocol", "TCP"), ("stream_count", 1), ("reverse", 0),
-}  # fmt: skip
-_COUNTED = ("process_count", "pair_count", "group_count", "groups")
-"""What a definition of ours has looked at already."""
 _WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -89,8 +74,7 @@ def of_table(document: Document, table: Table, beside: Said) -> LogTable:
         window = int(said)
     elif ours is None or not ours.has_window:
         window = None
-    of_table = _series(document, table, ours)
-    known = ("reported_by",) if ours is not None else ()  # whose metric tells the ends apart
+    of_table = log_series.of_table(document, table, ours)
     found: dict[tuple[str, int, int, str], LogValue] = {}
     twice: dict[tuple[str, int, int, str], int] = {}
     left_out: dict[str, None] = {}
@@ -98,8 +82,7 @@ def of_table(document: Document, table: Table, beside: Said) -> LogTable:
         if wrong := _wrong(row):
             left_out[f"{table.name}: the result in line {row.line} is not right: {wrong}"] = None
             continue
-        words = [_told(name, row.values[name]) for name in _TELLING_COLUMNS if name in row.values and name not in known]
-        series = ", ".join(part for part in (of_table, *words) if part)
+        series = ", ".join(part for part in (of_table, *log_series.of_row(document.program, row, ours)) if part)
         size = int(row.number(_SIZE)) if _SIZE in row.values else int(kept_as.size_bytes or stated.get(_SIZE) or 0)
         size *= kept_as.size_factor
         own = int(row.number("window_size")) if "window_size" in row.values else window
@@ -127,22 +110,6 @@ def _wrong(row: Row) -> str:
             return f"{name} {row.values[name]}"
     counts = [name for name in row.values if name.endswith("wrong_count") and row.number(name) > 0]
     return f"{row.number(counts[0]):.0f} elements are wrong" if counts else ""
-
-
-def _told(name: str, value: Value) -> str:
-    return value if isinstance(value, str) else f"{name.replace('_', ' ')} {value:g}"
-
-
-def _series(document: Document, table: Table, ours: Ours | None) -> str:
-    usual = _USUAL | ({("datatype", one) for one in ours.datatypes} if ours is not None else set())
-    told = [
-        f"{one.name.replace('_', ' ')} {one.value}"
-        for one in {one.name: one for one in (*document.parameters, *table.parameters)}.values()
-        if one.name in _TELLING
-        and (one.name, one.value) not in usual
-        and not (ours is not None and one.name in _COUNTED)
-    ]
-    return ", ".join(told)
 
 
 def _of_row(program: str, table: Table, row: Row, ours: Ours | None) -> Iterator[tuple[str, str, Column]]:

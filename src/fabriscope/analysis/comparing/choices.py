@@ -35,6 +35,8 @@ from fabriscope.model.quantity import Completion
 from fabriscope.model.run_data import RunData
 
 ENTRIES, RUNS = "entries", "runs"
+MOST_TESTS = 4
+"""Named of each run where nothing can be compared."""
 OF_AN_ENTRY = ("placement", "fabric", "layer", "mpi", "instrument", "ranks", "twin")
 Selection = Mapping[str, str | None]
 """Names of attributes of curves, and the value that each must have."""
@@ -113,7 +115,7 @@ def runs_compared(
     steps, kept = [steps_of(one) for one in values], [kept_of(one) for one in values]
     settings = [_settings(*one) for one in zip(runs, values, strict=True)]
     families: list[Family] = []
-    refused = [*_by_other_definitions(*curves), *_unlike(*runs), *_elsewhere(*curves)]
+    refused = [*_by_other_definitions(*curves), *_elsewhere(*curves)]
     for key in curves[0].keys() & curves[1].keys():
         if key.curve.twin:
             continue  # each run's control has been judged inside it
@@ -151,11 +153,41 @@ def _by_other_definitions(left: Curves, right: Curves) -> list[str]:
     return found
 
 
-def _unlike(*runs: RunData) -> list[str]:
-    """Return what was read from logs and has its program's own definition, though its instrument keeps one of ours."""
+def notes_of(
+    runs: tuple[RunData, RunData],
+    values: tuple[pl.DataFrame, pl.DataFrame],
+    labels: tuple[str, str],
+    families: Sequence[Family],
+    refused: Sequence[str],
+) -> list[str]:
+    """Return what two runs have and is not compared, why, and what is compared under its program's own definition."""
     origins = [record.details.read_from for run in runs for record in run.journal]
     told = {(one.program, metric_id): why for one in origins if one for metric_id, why in one.unlike.items()}
-    return [f"{metric_id}, read from logs of {program}: {why}" for (program, metric_id), why in told.items()]
+    compared = {family.pair.metric_id for family in families}
+    alone = {key: why for key, why in told.items() if key[1] in compared}
+    apart = [
+        f"{metric}, read from logs of {of}: {why}" for (of, metric), why in told.items() if (of, metric) not in alone
+    ]
+    notes = [f"not compared, since settings or definitions differ: {one}" for one in sorted([*refused, *apart])]
+    notes += [
+        f"{metric} is {of}'s own number, compared with logs of {of} alone, as if both said the same: {why}"
+        for (of, metric), why in sorted(alone.items())
+    ]
+    return notes or ([] if families else [_nothing_shared(curves_of(values[0]), curves_of(values[1]), labels)])
+
+
+def _nothing_shared(left: Curves, right: Curves, labels: tuple[str, str]) -> str:
+    """Return which tests each of two runs has that share none."""
+    words = []
+    for label, curves in zip(labels, (left, right), strict=True):
+        tests = dict.fromkeys(
+            f"{key.curve.benchmark} by {key.curve.instrument or 'ours'} ({key.metric_id})"
+            for key in curves
+            if not key.curve.twin
+        )
+        more = f" and {len(tests) - MOST_TESTS} more" if len(tests) > MOST_TESTS else ""
+        words.append(f"{label} has {', '.join(list(tests)[:MOST_TESTS]) or 'no values'}{more}")
+    return f"no test and quantity is in both: {'; '.join(words)}"
 
 
 def _elsewhere(left: Curves, right: Curves) -> list[str]:
