@@ -23,9 +23,15 @@ RUNNABLE = [path for path in sorted(EXAMPLES.glob("*.yaml")) if path.name not in
 
 
 def _shortened(path: Path) -> dict[str, Any]:
-    """Return the example with one launch and little time; without MPI, unless it is about nothing else."""
+    """Return the example with one launch, two sizes and little time; without MPI, unless it is about nothing else."""
     plan: dict[str, Any] = yaml.safe_load(path.read_text())
     plan |= {"launches": 1, "budget": "500ms"}
+    for settings in plan["benchmarks"].values():
+        match settings:
+            case {"sizes": {"from": first, "to": last}} | {"sizes": [first, _, *_, last]}:
+                settings["sizes"] = [first, last]
+            case {"sizes": str(span)} if ".." in span:
+                settings["sizes"] = span.split("..")
     layers = [layer for layer in plan.get("layers", ["tcp"]) if layer != "mpi"]
     if layers:
         plan["layers"] = layers

@@ -97,18 +97,18 @@ def test_what_was_tried_stands_in_no_other_table(plan: Plan, tmp_path: Path) -> 
     assert (gain["settings"], gain["recommended"]) == ("mtu=1000, tcp_timestamps=0", True)
 
 
-@pytest.mark.parametrize("most", [1, 2, 20, 36, 60, 10**6])
-def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(most: int, plan: Plan, tmp_path: Path) -> None:
+def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(plan: Plan, tmp_path: Path) -> None:
     whole, _ = tuned(plan, tmp_path / "whole")
-    tuned(plan, tmp_path / "run", most=most)
-    folder, told = store.open_run(tmp_path / "run"), Told()
-    done = set(folder.done())
-    left = [one for one in folder.manifest.launches if one.block <= 2 and one.launch_id not in done]
-    for launch in chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done))):
-        measure(folder, launch, SPEEDS, NOW, 0.003)
-    assert folder.manifest.trials == whole.manifest.trials
-    assert store.scheduled(folder.manifest.launches) == store.scheduled(whole.manifest.launches)
-    assert result(folder).recommended == result(whole).recommended
+    for most in (1, 20, 60):
+        tuned(plan, tmp_path / f"run-{most}", most=most)
+        folder, told = store.open_run(tmp_path / f"run-{most}"), Told()
+        done = set(folder.done())
+        left = [one for one in folder.manifest.launches if one.block <= 2 and one.launch_id not in done]
+        for launch in chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done))):
+            measure(folder, launch, SPEEDS, NOW, 0.003)
+        assert folder.manifest.trials == whole.manifest.trials
+        assert store.scheduled(folder.manifest.launches) == store.scheduled(whole.manifest.launches)
+        assert result(folder).recommended == result(whole).recommended
 
 
 def test_under_way_nothing_is_claimed(plan: Plan, tmp_path: Path) -> None:
