@@ -48,7 +48,7 @@ FOUNDATIONS = ("bug_log", "engine_binary", "progress", "registry")
 ANALYSIS = (
     *("words", "rows", "curve", "frames", "numbers", "proof", "values", "comparing", "tuning", "profiles", "papers"),
     "incast",
-    *("group_words", "answer", "results"),
+    *("best_words", "group_words", "answer", "results"),
 )
 """What is in analysis; each may import model and those before it."""
 RUNNING = (

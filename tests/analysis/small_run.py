@@ -31,6 +31,7 @@ def run_of(
     statuses: Mapping[tuple[int, str], CaseStatus] | None = None,
     operations_per_sample: int = 1,
     quantity: str = "operation_ns",
+    fabrics: Sequence[Fabric] = (FAST, GIGE),
 ) -> RunData:
     """Return a run from case to launches to bursts to samples; launch n of every case is in block n."""
     samples: list[dict[str, Any]] = []
@@ -49,18 +50,9 @@ def run_of(
             groups = groups if warmup is None else [("warmup", [warmup]), *groups]
             for burst, (phase, values) in enumerate(groups):
                 common = {
-                    "launch_id": launch_id,
-                    "block": block,
-                    "case_id": case.case_id,
-                    "phase": phase,
-                    "burst": burst,
-                }
-                common |= {
-                    "quantity": quantity,
-                    "round": 0,
-                    "start_ns": 0,
-                    "operations_per_sample": operations_per_sample,
-                }
+                    "launch_id": launch_id, "block": block, "case_id": case.case_id, "phase": phase, "burst": burst,
+                    "quantity": quantity, "round": 0, "start_ns": 0, "operations_per_sample": operations_per_sample,
+                }  # fmt: skip
                 samples += [{**common, "value": float(value)} for value in values]
     schema = {
         "launch_id": pl.Int32, "block": pl.Int32, "case_id": pl.String, "quantity": pl.String, "phase": pl.String,
@@ -71,7 +63,7 @@ def run_of(
         Launch(launch_id, journal[launch_id].block, cases[0].entry, tuple(cases), 7, 10**9)
         for launch_id, cases in sorted(visited.items())
     ]
-    about = store.describe(measured, planned, (FAST, GIGE), name="small", created_unix_ns=0)
+    about = store.describe(measured, planned, fabrics, name="small", created_unix_ns=0)
     manifest = store.manifest_of(about)
     records = tuple(journal[launch_id] for launch_id in sorted(journal))
     return RunData("/nowhere", manifest, records, pl.LazyFrame(samples, schema=schema))

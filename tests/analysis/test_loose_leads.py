@@ -9,6 +9,7 @@ from tests.analysis.test_comparisons import SIZES, SLOW, WOBBLE
 from fabriscope.analysis.results import results_of
 from fabriscope.model.case import Case
 from fabriscope.model.run_data import RunData
+from fabriscope.reports.sections import sections_of
 
 LEVELS = (1.0, 8.0, 0.3, 3.0)
 """Of the blocks: neither side's numbers are worth anything, the ratio inside each block is."""
@@ -36,5 +37,7 @@ def test_a_winner_is_named_where_the_lead_exceeds_what_such_numbers_err(factor: 
     leads = [sentence for sentence in results.answer if " leads " in sentence]
     loose = [sentence for sentence in results.answer if "No winner is named" in sentence]
     assert (len(leads), len(loose)) == ((1, 0) if is_named else (0, 1))
+    (section,) = [one for one in sections_of(results) if one.anchor == "verdicts"]
+    assert (" leads " in str(section.brief), "no winner named" in str(section.brief)) == (is_named, not is_named)
     if loose:
         assert loose[0].endswith("not to be relied on: ethernet-100 against gige between hosts.")

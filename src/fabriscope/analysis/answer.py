@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fabriscope.analysis import group_words
+from fabriscope.analysis.best_words import best_sentences
 from fabriscope.analysis.comparing.questions import Question
 from fabriscope.analysis.comparing.reply_words import loose_sentence, question_sentence, undecided_sentence
 from fabriscope.analysis.frames import Failure
 from fabriscope.analysis.incast.incast_words import incast_sentences
 from fabriscope.analysis.incast.points import IncastCurve
-from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.groups import Group
 from fabriscope.analysis.values.summary import Summary
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import interval_text, rate_text, size_text, time_text
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.counting import counted, listed
 
 MOST_QUESTIONS = 4
 """Questions that are answered in sentences of their own; the table of verdicts has them all."""
-MOST_NAMES = 3
 
 
 def answer(
@@ -36,7 +34,7 @@ def answer(
     """Return sentences, the most important first, from the questions with their replies, the summary, the failures,
     the estimates, the table of what many ranks did at once, many to one, and which of its windows are refused."""
     streams = list(incast_sentences(incast))
-    numbers = [*_best(table), *group_words.sentences(shared)]
+    numbers = [*best_sentences(table, estimates), *group_words.sentences(shared)]
     sentences = [*streams, *_replies(asked), *([refused] if refused else [])]
     sentences += numbers or ([] if sentences else _measured(estimates))
     if failures:
@@ -76,48 +74,8 @@ def _replies(asked: Sequence[Question]) -> Iterator[str]:
         yield undecided_sentence(undecided)
 
 
-def _best(table: Sequence[Summary]) -> Iterator[str]:
-    """Yield for each placement the least latency and the largest bandwidth, of whoever has them."""
-    for placement, words in (("inter", "Between hosts"), ("intra", "Inside one host")):
-        part = [row for row in table if row.placement == placement]
-        fast = sorted(((row.latency_ns, row) for row in part if row.latency_ns is not None), key=lambda one: one[0])
-        rates = ((row.bandwidth_bytes_per_s, row) for row in part if row.bandwidth_bytes_per_s is not None)
-        wide = sorted(rates, key=lambda one: one[0], reverse=True)
-        if not fast or not wide:
-            continue
-        (time_ns, _), (rate, most) = fast[0], wide[0]
-        share = f", {most.share_of_limit:.0%} of what the wire allows" if most.share_of_limit else ""
-        place = f" at {size_text(most.bandwidth_message_size_bytes)}{share}"
-        times, speeds = (
-            [(row.label(), row.latency) for _, row in fast],
-            [(row.label(), row.bandwidth) for _, row in wide],
-        )
-        yield (
-            f"{words}, the least latency of small messages is {time_text(time_ns)}{_whose(times, time_text)}; "
-            f"the largest ping-pong bandwidth is {rate_text(rate)}{_whose(speeds, rate_text, place)}."
-        )
-
-
-def _whose(ranked: Sequence[tuple[str, Centre]], text: Callable[[float], str], place: str = "") -> str:
-    """Return the best number's interval, where it is, and whose; where others' intervals overlap, nobody's alone."""
-    name, best = ranked[0]
-    if best.low is None:
-        return f"{place}, {name}, without an interval" + ("" if len(ranked) == 1 else ": the order may be chance")
-    interval = f" ({interval_text(best.low, best.high, text)}){place}"
-    close = [label for label, centre in ranked[1:] if best.overlaps(centre)]
-    return (
-        f"{interval}, {name}" if not close else f"{interval}, {name}, whose interval overlaps that of {_names(close)}"
-    )
-
-
-def _names(names: list[str]) -> str:
-    if len(names) > MOST_NAMES:
-        return f"{len(names)} other curves"
-    return listed(names)
-
-
 def _measured(estimates: Sequence[GradedEstimate]) -> Iterator[str]:
-    """Yield what was measured, where neither a ping-pong nor what many ranks do was."""
+    """Yield what was measured, where no number of it is told."""
     measured = list(dict.fromkeys(row.benchmark for row in estimates if row.layer != "null"))
     if measured:
         titles = [BENCHMARKS[name].title if name in BENCHMARKS else name for name in measured]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from fabriscope.analysis.best_words import names_text
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
-from fabriscope.analysis.values.groups import Group
-from fabriscope.analysis.words import size_text, time_text, value_text
+from fabriscope.analysis.values.groups import End, Group
+from fabriscope.analysis.words import interval_text, size_text, time_text, value_text
 from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS, PAIRS, SERVICE
 from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
@@ -61,17 +62,22 @@ def _sentence(rows: Sequence[Group]) -> str:
     others = [row for row in rows if row is not best]
     text = f"{name_of(best.benchmark, metric_id)} {PLACEMENT_NAMES[best.placement]}, "
     text += f"{best.label(ranks=False)}, {ranks_text(best.benchmark, best.ranks)}: "
-    text += value_text(best.first_value, metric_id)
+    text += _value(best.first, metric_id)
     if kind_of(best.benchmark).has_size:
         text += f" at {size_text(best.first_size_bytes)}"
         if best.size_count > 1:
-            text += f" and {value_text(best.last_value, metric_id)} at {size_text(best.last_size_bytes)}"
+            text += f" and {_value(best.last, metric_id)} at {size_text(best.last_size_bytes)}"
     if others:
-        close = sum(best.first.centre.overlaps(other.first.centre) for other in others)
+        close = [row.label(ranks=False) for row in others if best.first.centre.overlaps(row.first.centre)]
         text += f", the {'most' if larger_is_better else 'least'} of {len(rows)} curves"
         text += f" at {size_text(best.first_size_bytes)}" if best.size_count > 1 else ""
-        text += f" (its interval overlaps that of {close} of them)" if close else ""
+        text += f" (its interval overlaps that of {names_text(close)})" if close else ""
     return f"{text}{_limits(best)}."
+
+
+def _value(end: End, metric_id: str) -> str:
+    words = interval_text(end.centre.low, end.centre.high, lambda value: value_text(value, metric_id))
+    return f"{value_text(end.centre.value, metric_id)}{f' ({words})' if words else ''}"
 
 
 def _limits(row: Group) -> str:

@@ -51,6 +51,11 @@ def series_text(series: str) -> str:
     return re.sub(r"\b([0-9]{4,15}) B\b", lambda match: size_text(int(match[1])), series)
 
 
+def series_name(series: str) -> str:
+    """Return the same, and words for a curve that was told nothing, beside others that were."""
+    return series_text(series) or "the default setting"
+
+
 def memory_text(size_bytes: int) -> str:
     """Return `32 KiB`, `1500 B`, and from 1 MiB on what is not round in three digits: `998 MiB`, `62.8 GiB`."""
     for factor, unit in _SIZES[:2]:

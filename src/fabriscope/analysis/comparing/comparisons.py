@@ -18,7 +18,7 @@ from fabriscope.analysis.values.clock_steps import STEP
 from fabriscope.analysis.values.kept_state import KEPT
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf
-from fabriscope.analysis.words import series_text
+from fabriscope.analysis.words import series_name
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import definitions_of, metric_of
 from fabriscope.model.quantity import Operations
@@ -277,4 +277,4 @@ def _label(kind: Kind, curve: Curve) -> str:
         return layout_from(curve.ranks).spread_text()
     if kind.name == "instrument":
         return curve.instrument
-    return series_text(curve.series) or "the default setting"
+    return series_name(curve.series)

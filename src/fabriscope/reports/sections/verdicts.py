@@ -32,6 +32,8 @@ _NOTE = (
 )
 _BY = "by how much, least to most"
 _WATCHED = "not watched"
+NO_WINNER = "no winner named"
+"""Where all numbers are of the worst grade and the lead is within what such numbers err."""
 
 
 def _build(results: Results) -> list[Section]:
@@ -55,16 +57,22 @@ def _columns() -> list[Column]:
 
 
 def _row(question: Question, reply: Reply) -> Row:
-    answer = f"{reply.leader} leads" if reply.leader else reply.verdict
     transport = transport_text(reply.transport)
     return [
         Cell(_names(question), _placement(question)),
-        Cell(answer, style=LOOSE if reply.leader and reply.strength == LOOSE else reply.verdict),
+        Cell(_answer(reply), style=LOOSE if reply.leader and reply.strength == LOOSE else reply.verdict),
         Cell(_amount(reply), ends_text(reply)),
         Cell(place_text(question, reply), circumstances_text(question, reply)),
         grades_text(reply.grades) or UNKNOWN,
         Cell(BADGES.get(transport, transport or _WATCHED), style=transport if transport in BADGES else ""),
     ]
+
+
+def _answer(reply: Reply) -> str:
+    """Return who leads, or that nobody does; on numbers of the worst grade alone no winner is named."""
+    if reply.leader and not reply.is_reliable:
+        return NO_WINNER
+    return f"{reply.leader} leads" if reply.leader else reply.verdict
 
 
 def _names(question: Question) -> str:
@@ -80,13 +88,15 @@ def _placement(question: Question) -> str:
 
 
 def _amount(reply: Reply) -> str:
-    return amount_text(reply) + advice(reply)
+    whose = f" for {reply.leader}" if reply.leader and not reply.is_reliable else ""
+    return f"{amount_text(reply)}{whose}{advice(reply)}"
 
 
 def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
     """Yield the picture's lines: who leads by how much, or how many times as fast a pair's first name is."""
     for question, reply in replies:
-        label = f"{reply.leader} leads {reply.follower}" if reply.leader else _names(question)
+        label = f"{reply.leader} {'leads' if reply.is_reliable else '/'} {reply.follower}"
+        label = label if reply.leader else _names(question)
         ratios = reply.least_ratio, reply.most_ratio
         yield ForestLine(label, _where(question, reply), reply.verdict, *ratios, reply.ends, reply.strength)
 
@@ -96,8 +106,8 @@ def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
     columns = [Column("answer"), Column(_BY), Column("where"), Column("trust"), Column("transport")]
     rows: list[Row] = []
     for question, reply in replies[:MOST_BRIEF_ROWS]:
-        open_words = f"{_names(question)}: {reply.verdict}"
-        said = f"{reply.leader} leads {reply.follower}" if reply.leader else open_words
+        is_led = reply.leader and reply.is_reliable
+        said = f"{reply.leader} leads {reply.follower}" if is_led else f"{_names(question)}: {_answer(reply)}"
         transport = transport_text(reply.transport) or _WATCHED
         rows.append([said, _amount(reply), _where(question, reply), grades_text(reply.grades), transport])
     blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows)]
