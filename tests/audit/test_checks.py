@@ -206,6 +206,13 @@ def test_variables_that_differ() -> None:
     assert finding.what == "the variable UCX_TLS is ud, and rc on another host"
 
 
+@pytest.mark.parametrize(("shared_mib", "is_wrong"), [(499, False), (64, True)])
+def test_the_half_of_a_small_host_s_memory_is_no_fault(shared_mib: int, is_wrong: bool) -> None:
+    """A guest with 1 GiB has it; a container's 64 MB are a fault there, too."""
+    small: Changes = {"limit.shared_memory_bytes": shared_mib << 20, "memory.total_bytes": 998 << 20}
+    assert bool(auditing.audit(scene(small), only=["container-shm"]).findings) is is_wrong
+
+
 def test_equal_hosts_are_one_finding() -> None:
     wrong = scene({"kernel.clocksource": "hpet"}, odd=0)
     hosts = {f"node{at}": wrong.hosts["node0"] for at in range(8)}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
+_SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 NO_AMOUNT = "none"
 """What takes a threshold of `lab set` back."""
 
@@ -101,7 +102,7 @@ def numbers_of(switch: dict[str, Any]) -> str:
     if not SwitchSpec(**{**switch, "queues": SwitchQueues(**switch.get("queues", {}))}).is_shaped:
         return f"unshaped, MTU {switch['mtu_bytes']} B"
     rate = _scaled(switch["rate_bits_per_s"], _RATES) if switch["rate_bits_per_s"] else "any rate"
-    buffer = f"{switch['buffer_bytes'] / 1024:g} KiB" if switch["buffer_bytes"] else "unlimited"
+    buffer = _scaled(switch["buffer_bytes"], _SIZES) if switch["buffer_bytes"] else "unlimited"
     delay = f"delay {_scaled(switch['delay_ns'], _TIMES)}" if switch["delay_ns"] else "no delay"
     text = f"{rate}, {delay}, buffer {buffer}, MTU {switch['mtu_bytes']} B"
     if switch["rx_coalesce_ns"]:
