@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -108,3 +109,18 @@ def test_a_run_that_measures_nothing_ends_with_10_and_says_why(tmp_path: Path) -
     why = "Nothing was measured: 1 measurement of 1 case failed or was left out: iperf3 has no ping_pong."
     assert why in done.stdout
     assert "nothing was measured: change the plan" in done.stdout
+
+
+def test_a_program_that_is_not_here_is_named_with_its_package(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = check(OF_THIS_MACHINE.replace("ping_pong: {sizes: [1]}", "bandwidth: {sizes: [1KiB]}"))
+    here = shutil.which("iperf3")
+    absent = "look again: iperf3: iperf3 is not on this machine; install the package iperf3"
+    assert (absent in told.output) == (here is None)
+    monkeypatch.setattr(shutil, "which", lambda _name: None)
+    hpl = "layers: [mpi]\nmpi: [openmpi]\napplications: {hpl: {n: 1000, ranks: 2}}\n"
+    told = check(PLAN.replace("benchmarks: {ping_pong: {sizes: [1, 64]}}\n", hpl))
+    assert "look again: hpl: xhpl or hpcc is not on this machine; install the package hpcc" in told.output
+    own = check(
+        PLAN.replace("benchmarks: {ping_pong: {sizes: [1, 64]}}\n", hpl.replace("{n:", "{program: /opt/xhpl, n:"))
+    )
+    assert "look again: hpl" not in own.output

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import platform
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +48,7 @@ def doubts(plan: Plan, schedule: Schedule, total_s: float) -> Iterator[str]:
     yield from _set_congestion_controls(plan)
     yield from _few_launches(plan, schedule)
     yield from _no_suite(plan)
+    yield from _absent_programs(plan, schedule)
 
 
 def _idle_instruments(schedule: Schedule) -> Iterator[str]:
@@ -88,9 +91,7 @@ def _empty_messages(plan: Plan) -> Iterator[str]:
 
 def _congestion_controls(plan: Plan) -> Iterator[str]:
     """Yield what this machine's kernel has none of, where all sockets are of this machine."""
-    from fabriscope.running.real_site import is_here
-
-    if plan.guests or not (plan.uses_lab or all(map(is_here, plan.hosts))):
+    if plan.guests or not _is_of_this_machine(plan):
         return
     try:
         known = CONGESTION_CONTROLS.read_text().split()
@@ -107,9 +108,7 @@ def _congestion_controls(plan: Plan) -> Iterator[str]:
 
 def _set_congestion_controls(plan: Plan) -> Iterator[str]:
     """Yield what settings or a tuning name that hosts of the lab may not choose, or this machine has not."""
-    from fabriscope.running.real_site import is_here
-
-    if plan.guests or not (plan.uses_lab or all(map(is_here, plan.hosts))):
+    if plan.guests or not _is_of_this_machine(plan):
         return
     section = plan.section
     settings = [one.settings for one in section.fabrics.values()] + [one.settings for one in section.mpi]
@@ -145,3 +144,25 @@ def _no_suite(plan: Plan) -> Iterator[str]:
             if not osu_builds.is_at(place):
                 where = "on PATH" if place is None else f"in {place}"
                 yield f"{stack.name}: {osu_builds.NOTHING} {where}; {osu_builds.FIX}"
+
+
+def _absent_programs(plan: Plan, schedule: Schedule) -> Iterator[str]:
+    """Yield which Debian package an instrument lacks, where all hosts have the programs of this machine."""
+    from fabriscope.registry import discover
+
+    if not _is_of_this_machine(plan):
+        return
+    adapters = discover("adapters", "ADAPTER")
+    hpl = plan.section.applications.hpl
+    own = {"hpl"} if hpl is not None and hpl.program is not None else set()
+    for name in sorted({launch.entry.instrument for launch in schedule.launches} - own):
+        adapter = adapters.get(name)
+        packages = re.findall(r"\(package ([^ )]+)\)", " ".join(getattr(adapter, "tools", {}).values()))
+        if packages and not any(map(shutil.which, adapter.programs)):
+            yield f"{name}: {listed(list(adapter.programs), 'or')} is not on this machine; install the package {packages[0]}"
+
+
+def _is_of_this_machine(plan: Plan) -> bool:
+    from fabriscope.running.real_site import is_here
+
+    return plan.uses_lab or all(map(is_here, plan.hosts))
