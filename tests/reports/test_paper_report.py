@@ -101,7 +101,9 @@ def test_claims_are_judged(results: Results) -> None:
     assert results.paper is not None
     verdicts = [finding.verdict for _, finding in results.paper.all_findings()]
     assert verdicts == ["holds", "does not hold", "not decided"]
-    assert results.answer[0] == "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 was not decided."
+    assert results.answer[0] == (
+        "Of 3 claims of “A <made-up> paper”, 1 holds here, 1 does not, and 1 speaks of what was not measured."
+    )
 
 
 def test_figures_are_the_papers(results: Results) -> None:
@@ -143,7 +145,8 @@ def test_the_table_is_the_summary(results: Results) -> None:
 
 
 def test_setup_stands_beside_setup(results: Results) -> None:
-    _, names, setup, _ = paper_tables(results)
+    _, absent, names, setup, _ = paper_tables(results)
+    assert [row[-1] for row in absent.rows] == ["nothing here stands for rdma"]
     rows = {name: (theirs, ours) for name, theirs, ours in setup.rows}
     assert rows["CPU"] == ("an old one", "AMD Opteron 246")
     assert rows["MPI"] == ("–", "MPICH 5.0.2")

@@ -159,7 +159,8 @@ def _absent_programs(plan: Plan, schedule: Schedule) -> Iterator[str]:
         adapter = adapters.get(name)
         packages = re.findall(r"\(package ([^ )]+)\)", " ".join(getattr(adapter, "tools", {}).values()))
         if packages and not any(map(shutil.which, adapter.programs)):
-            yield f"{name}: {listed(list(adapter.programs), 'or')} is not on this machine; install the package {packages[0]}"
+            what = f"{name}: {listed(list(adapter.programs), 'or')} is not on this machine"
+            yield f"{what}; install the package {packages[0]}"
 
 
 def _is_of_this_machine(plan: Plan) -> bool:

@@ -85,13 +85,17 @@ class Paper:
         yield from (("text", finding) for finding in self.findings)
 
     def sentence(self) -> str:
-        """Return how many claims hold, how many do not, and how many were not decided."""
-        verdicts = [finding.verdict for _, finding in self.all_findings()]
+        """Return how many claims hold, how many do not, how many were not decided, and how many were not measured."""
+        findings = [finding for _, finding in self.all_findings()]
+        verdicts = [finding.verdict for finding in findings if finding.points]
         hold, fail, left = (verdicts.count(name) for name in (HOLDS, FAILS, OPEN))
-        return (
-            f"Of {len(verdicts)} claims of “{self.about.title}”, {hold} {'holds' if hold == 1 else 'hold'} here, "
-            f"{fail} {'does' if fail == 1 else 'do'} not, and {left} {'was' if left == 1 else 'were'} not decided."
-        )
+        absent = len(findings) - len(verdicts)
+        parts = [f"{hold} {'holds' if hold == 1 else 'hold'} here", f"{fail} {'does' if fail == 1 else 'do'} not"]
+        if left or not absent:
+            parts.append(f"{left} {'was' if left == 1 else 'were'} not decided")
+        if absent:
+            parts.append(f"{absent} {'speaks' if absent == 1 else 'speak'} of what was not measured")
+        return f"Of {len(findings)} claims of “{self.about.title}”, {', '.join(parts[:-1])}, and {parts[-1]}."
 
 
 def paper_of(run: RunData, values: pl.DataFrame, states: Mapping[str, State]) -> Paper | None:

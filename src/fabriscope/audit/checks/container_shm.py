@@ -5,7 +5,6 @@ from __future__ import annotations
 from fabriscope.audit.check import Check, each
 from fabriscope.audit.place import Place, Wrong
 
-
 LEAST_BYTES = 1 << 30
 LEAST_SHARE = 0.4
 """Of the host's memory: unless it is told otherwise Linux gives half of it, a container's runtime 64 MB."""

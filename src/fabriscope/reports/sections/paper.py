@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from fabriscope.analysis.papers import paper as papers
 from fabriscope.analysis.papers.claims import Finding
@@ -57,8 +58,7 @@ def _build(results: Results) -> list[Section]:
         Paragraph((Styled(about.title, "cite"), f"{citation}.{question}")),
         Paragraph(_FOR_THESE_FABRICS, is_note=True),
         Heading("Claim by claim", "paper-claims"),
-        _claims(paper),
-        Paragraph(_WHEN_A_CLAIM_HOLDS, is_note=True),
+        *_claims(paper),
         Heading("What stands for what", "paper-setup"),
         Table([Column("name", "head"), Column("in the paper"), Column("here")], _names(paper)),
         Table([Column("set-up", "head"), Column("the paper’s"), Column("here")], _setup(paper, results.run)),
@@ -72,18 +72,36 @@ def _build(results: Results) -> list[Section]:
     ]
 
 
-def _claims(paper: papers.Paper) -> Table:
-    rows: list[Row] = []
-    places: list[str] = []
-    for figure_id, finding in paper.all_findings():
-        place = place_name(figure_id)
-        shown = "" if places and places[-1] == place else place
-        verdict = Cell(finding.verdict, style=_MARKS[finding.verdict])
-        rows.append([shown, finding.claim.say, verdict, finding.evidence, finding.claim.paper or UNKNOWN])
-        places.append(place)
-    heads = ("in", "the paper says", "here", "what was measured here", "the paper’s numbers")
-    columns = [Column(head, "name" if head in ("in", "here") else "") for head in heads]
-    return Table(columns, rows, places, "claim-table")
+def _claims(paper: papers.Paper) -> Iterator[Block]:
+    """Yield what was judged, with the numbers, and then what was not measured, with the reason."""
+    judged = [one for one in paper.all_findings() if one[1].points]
+    absent = [one for one in paper.all_findings() if not one[1].points]
+    if judged:
+        rows: list[Row] = [
+            [
+                finding.claim.say,
+                Cell(finding.verdict, style=_MARKS[finding.verdict]),
+                finding.evidence,
+                finding.claim.paper or UNKNOWN,
+            ]
+            for _, finding in judged
+        ]
+        heads = (Column("here", "name"), Column("what was measured here"), Column("the paper’s numbers"))
+        yield _by_figure(judged, heads, rows)
+        yield Paragraph(_WHEN_A_CLAIM_HOLDS, is_note=True)
+    if absent:
+        yield Paragraph("Not decided, since they speak of what was not measured here:", is_note=True)
+        whys: list[Row] = [[finding.claim.say, finding.evidence] for _, finding in absent]
+        yield _by_figure(absent, [Column("why")], whys)
+
+
+def _by_figure(findings: Sequence[tuple[str, Finding]], heads: Sequence[Column], rows: Sequence[Row]) -> Table:
+    """Return a table of claims: the figure where it begins, the paper's words, and what belongs to each."""
+    places = [place_name(figure_id) for figure_id, _ in findings]
+    shown = ["" if place == before else place for before, place in pairwise(["", *places])]
+    columns = [Column("in", "name"), Column("the paper says"), *heads]
+    whole: list[Row] = [[place, *row] for place, row in zip(shown, rows, strict=True)]
+    return Table(columns, whole, places, "claim-table")
 
 
 def _figure(figure: papers.PaperFigure, drawing: Figure | None) -> list[Block]:
