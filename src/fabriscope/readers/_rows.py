@@ -27,6 +27,8 @@ _PIECE = re.compile(r"(?<![\w.:])\d[\d.]*\s+\d+\.\d|^[\s\d.]*$")
 _LEFT_OUT = re.compile(r"\s*(?:\.{2,9}|\u2026|\[\.\.\.\])\s*")
 """What somebody writes where he left out rows."""
 _DIGITS = re.compile(r"\d+")
+MAY_LACK = re.compile(r"(?!.*\b(?:sender|receiver)\s*$).*(?:\d|[=:]\s*\w[\w ]*$)")
+"""A last line without its end that may have lost a part: digits, or the word of a label; mere words are whole."""
 _RULER = re.compile(r"[\s|+=*_.\u2026-]*|`{3}\w*")
 BEGINS_WITH_NUMBER = re.compile(r"[\s|\u2502]*\d+(?![-\d.:/,]|inputs\+)")
 """And with no date, no time of day, and not with what GNU's time says of a program's files."""

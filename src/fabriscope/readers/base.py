@@ -187,7 +187,7 @@ class Draft:
         is_cut = self.text[-1:].splitlines() == [self.text[-1:]]
         for place, line in enumerate(lines, start=1):
             self.line = self.numbers[place - 1] if self.numbers else place
-            if is_cut and place == len(lines) and line.strip():
+            if is_cut and place == len(lines) and _rows.MAY_LACK.match(line):
                 self.problem("the last line has no end: it may lack digits", "cut")
             elif 0 < len(line) <= longest:
                 yield line

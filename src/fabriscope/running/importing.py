@@ -15,7 +15,7 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import ReadFrom
 from fabriscope.readers import log
-from fabriscope.readers.base import Document, Table
+from fabriscope.readers.base import Document, Reader, Table
 from fabriscope.registry import discover
 from fabriscope.running import log_twins
 from fabriscope.running.log_labels import (
@@ -77,6 +77,7 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
     left_out: list[str] = []
     found: list[_Found] = []
     files = _files(paths)
+    readers = discover("readers", "READER").plugins
     roots = {root for _, root in files}
     all_beside = {root: rules_of(root / LABELS_FILE) if (root / LABELS_FILE).is_file() else {} for root in roots}
     for path, root in files:
@@ -84,14 +85,14 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
         own = {**labels_of(path, root, beside), **labels_of(path, root, rules), **labels}
         check(own, str(path))
         try:
-            found += _read(path, own, left_out)
+            found += _read(path, own, readers, left_out)
         except ParseError as error:
             left_out.append(str(error))
     left_out += unmatched(
         files, {None: (labels_file, rules)} | {root: (root / LABELS_FILE, of) for root, of in all_beside.items()}
     )
     if not found:
-        first = left_out[0] if left_out else "no file was named"
+        first = left_out[0] if left_out else f"no file is in {', '.join(map(str, paths))}"
         raise ParseError(f"no log could be read: {first}")
     noted = _leave_out_copies(found, left_out)
     return _write([one for one in found if one.values], output, len(files), labels, left_out, noted)
@@ -116,11 +117,11 @@ def _leave_out_copies(found: list[_Found], left_out: list[str]) -> list[str]:
 
 
 def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
-    """Return each file with the folder that it was found below, in the order of names."""
+    """Return each file, and what else is no folder, with the folder that it was found below, in the order of names."""
     found: dict[Path, Path] = {}
     for path in paths:
         try:
-            inside = sorted(one for one in path.rglob("*") if one.is_file()) if path.is_dir() else [path]
+            inside = sorted(one for one in path.rglob("*") if not one.is_dir()) if path.is_dir() else [path]
         except OSError as error:  # as folders so deep that no path leads there
             what = f"what is in it cannot be listed: {error.strerror or error}"
             raise ParseError(
@@ -135,10 +136,9 @@ def _files(paths: Iterable[Path]) -> list[tuple[Path, Path]]:
     return list(found.items())
 
 
-def _read(path: Path, labels: Labels, left_out: list[str]) -> list[_Found]:
+def _read(path: Path, labels: Labels, readers: Mapping[str, Reader], left_out: list[str]) -> list[_Found]:
     name = str(path)
     text = log.read_text(path, name)
-    readers = discover("readers", "READER").plugins
     found: list[_Found] = []
     for document in log.documents(text, readers, name):
         problem = next((one for one in document.problems if one.kind in ("refused", "cut")), None)
