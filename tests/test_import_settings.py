@@ -181,6 +181,12 @@ def test_a_label_that_contradicts_the_program_makes_nothing_ours(tmp_path: Path)
         assert ids == [metric]
 
 
+def test_osu_3_ended_its_one_sided_operations_in_a_way_that_it_does_not_say(tmp_path: Path) -> None:
+    text = "# OSU One Sided MPI_Put latency Test v3.1.1\n# Size         Latency (us)\n1                       3.05\n"
+    ((*_, metric),) = curves(tmp_path / "a.log", text)
+    assert metric == "osu_put_latency_latency_ns"
+
+
 def test_one_end_of_a_test_both_ways_is_no_sum() -> None:
     row = " 65536      5000             200.00             199.00             0.003184\n"
     head = " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n"

@@ -107,7 +107,7 @@ def test_lines_end_in_many_ways() -> None:
 def test_each_program_that_reads_a_log_counts_its_lines() -> None:
     half = OSU + "x\n" * (work.MOST_LINES * 2 // 3)
     assert not any(one.problem("refused") for one in log.documents(half, READERS.plugins, "x"))
-    both = log.documents("# Benchmarking PingPong\n" + half, READERS.plugins, "x")
+    both = log.documents("#bytes #repetitions t[usec]\n" + half, READERS.plugins, "x")
     (refused,) = [one.problem("refused") for one in both if one.problem("refused")]
     assert refused is not None
     assert "more than 120,000 lines" in refused.text

@@ -16,7 +16,7 @@ from fabriscope.readers.base import Column, Draft, TableDraft, Value
 
 _ORDERS = (
     (columns.LEAST, columns.LATENCY), (columns.LATENCY, columns.MOST), (columns.LEAST, columns.MOST),
-    (columns.LEAST_PURE, columns.PURE), (columns.PURE, columns.MOST_PURE), (columns.COMPUTE, columns.OVERALL),
+    (columns.LEAST_PURE, columns.MOST_PURE), (columns.COMPUTE, columns.OVERALL),
 )  # fmt: skip
 _STEP = 0.0101
 """Of two decimals: the mean of equal numbers may be printed one digit off."""

@@ -74,7 +74,7 @@ _PYTHON = {
 """What OMB-Py calls the tests of pairs."""
 
 TITLE = re.compile(
-    r"(?P<suite>OSU|OMB[- ]Py(?:thon)?)\s+"
+    r"(?P<suite>OSU|OMB[- ]Py(?:thon)?)\s+(?:One Sided\s+)?"
     r"(?P<library>MPI|NCCL|RCCL|XCCL|OpenSHMEM|UPC\+\+|UPC)"
     r"(?:(?P<call>_[A-Z][a-z_]+))?"
     r"(?:[-\s]+(?P<buffers>CUDA MANAGED|MANAGED|CUDA|OPENACC|ROCM|CXL|SYCL))?"

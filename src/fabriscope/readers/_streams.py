@@ -51,6 +51,9 @@ _TAGS = (
 _OF_ROW_NUMBERS, _OF_HOSTS = _TAGS[3:]
 _LEAST_SHARE = (0.0, 0.0, 0.8, 0.8, 0.95)
 """Of the lines with text that have a tag: a bare number in brackets is a tag only where nearly all lines have one."""
+_LISTED = re.compile(r'^[ ]{0,80}"((?:[^"\\\n]|\\.){0,1000})",?[ ]*$', re.MULTILINE), r"\1", 0.5
+_WRAPPERS = {">": (re.compile(r"^[ ]{0,40}(?:>[ ]?){1,9}", re.MULTILINE), "", 0.95), **dict.fromkeys('[{"', _LISTED)}
+"""How a text begins to what stands around its lines, what is kept of them, and on which share of them it stands."""
 _LEAST_LINES = 5
 """Of each host: a name and a colon on fewer lines is a label."""
 MOST_STREAMS = 64
@@ -84,7 +87,7 @@ def streams(text: str) -> tuple[Stream, ...]:
     text = _ESCAPE.sub("", _JUMP.sub(" ", text)) if 0 < text.count("\x1b") < _MOST_ESCAPES else text
     text = text if text.isascii() else text.translate(_SIGNS)
     text = text.replace("\t", " ")  # an editor, or a copy, has put them there
-    text = _without_returns(text) if "\r" in text else text
+    text = _unwrapped(_without_returns(text) if "\r" in text else text)
     digits = set[str]() if text.isascii() else _foreign_digits(text)
     if not digits:
         return _streams(text)
@@ -95,6 +98,20 @@ def streams(text: str) -> tuple[Stream, ...]:
         replace(part, odd=[one for one in odd if not its or one[0] in its])
         for part, its in zip(parts, own, strict=True)
     )
+
+
+def _unwrapped(text: str) -> str:
+    """Return a text without the signs of a mail that was answered, or the quotes of a list's strings, around its lines.
+
+    They stand around nearly every line, or around most of a list in JSON; else they are what somebody wrote.
+    """
+    begin = next((sign for sign in _WRAPPERS if text.lstrip().startswith(sign)), "")
+    if not begin or line_count(text) > MOST_LINES:
+        return text
+    pattern, kept, least = _WRAPPERS[begin]
+    count = sum(bool(line.strip()) for line in text.splitlines())
+    is_wrapped = sum(1 for _ in pattern.finditer(text)) >= least * count
+    return pattern.sub(kept, text).replace("\\t", " ") if is_wrapped else text
 
 
 def _without_returns(text: str) -> str:

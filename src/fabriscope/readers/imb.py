@@ -25,6 +25,7 @@ from itertools import pairwise
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers import _rows
+from fabriscope.readers._imb_units import FIRST_DECIMAL, megabyte_of, year_of
 from fabriscope.readers._tables import finer, is_row
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, printed_row
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
@@ -63,8 +64,6 @@ COLUMNS = {
 _MESSAGES = {"Sendrecv": 2, "Exchange": 4}
 """Test to the messages of an operation, all of whose bytes over `t_max` are its rate."""
 _VERSION = re.compile(r"Intel ?\(R\) MPI Benchmarks?(?: Suite V| )(?P<version>\d[\w.]*(?: Update \d+)?)")
-_FIRST_DECIMAL = 2018
-"""The version since which a Mbyte has 10^6 bytes; earlier ones, from 2.3 to 2017, print 2^20."""
 _HEAD = re.compile(r"# Benchmarking (?P<test>[\w-]+)\s*")
 _MODE = re.compile(r"#\s+MODE: (?P<mode>[A-Z-]+)\s*")
 _LEAST_LENGTH = re.compile(r"^[ ]{0,40}# Minimum message length in bytes:\s{1,9}(\d{1,12})\s*$", re.MULTILINE)
@@ -75,8 +74,12 @@ _LOG = re.compile(r"-msglog[ =](?:(\d{1,2}):)?\d")
 _CHOOSES = re.compile(r"-(?:msglen|msgsize|input|data_type|red_data_type|contig_type)\b")
 _OPTIONS = ("-window_size", "-sync", "-root_shift", "-off_cache")
 _OFF = ("off", "0", "no", "disable")
+_EXT = re.compile(r"Benchmarks?[^\n]{0,40}, MPI-(?:2|EXT) part|IMB-EXT\b")
+"""Whose shortest message behind none is a float, of all its tests."""
 _REDUCES = re.compile("[Rr]educe|Accumulate|Get_accumulate")
 _PROCESSES = re.compile(r"# #processes = (\d{1,9})(?:; rank order \(rowwise\):)?\s*")
+_NEARLY = re.compile(r"[-+]?\d|[-+]?(?:nan|inf)", re.IGNORECASE)
+"""Begins a row that is none: one with such a size is refused."""
 _GROUPS = re.compile(r"# \( (\d{1,9}) groups of (\d{1,9}) processes each running simultaneous \)\s*")
 _MEMBERS = re.compile(r"# Group {1,9}\d{1,9}: {1,9}(\d{1,9}(?: {1,9}\d{1,9})*)\s*")
 """The ranks of a group, of which the first line names all where they are few."""
@@ -90,6 +93,7 @@ def _fill(draft: Draft) -> None:
     begun, untitled = 0, False
     for name, value in _told(draft.text, draft.version):
         draft.parameter(name, value)
+    megabyte = megabyte_of(draft.text, draft.version)
     for line in draft.lines():
         words = line.split()
         if _VERSION.search(line):
@@ -107,7 +111,7 @@ def _fill(draft: Draft) -> None:
         elif _take_head(table, line.strip()):
             continue
         elif words[:1] in ([SIZE], [REPETITIONS], [GROUP]):
-            table.columns = _columns(table, words, draft.version)
+            table.columns = _columns(table, words, megabyte)
         elif words[:1] == ["="]:
             continue  # MPICH's frame around what it says of a job that did not end well
         elif table.columns and words and not words[0].startswith("#"):
@@ -152,25 +156,23 @@ def _told(text: str, version: str | None) -> Iterator[tuple[str, Value]]:
     options = {word: value.lower() for word, value in pairwise(words) if word in _OPTIONS}
     if (window := options.get("-window_size", "")).isdecimal() and len(window) < 10:
         yield "window_size", int(window)
-    year = re.match(r"\d{1,9}", version or "")
-    if words and year is not None and int(year[0]) >= _FIRST_DECIMAL:
+    year = year_of(version)
+    if words and year is not None and year >= FIRST_DECIMAL:
         yield "sync", "off" if options.get("-sync") in _OFF else "on"
     for option in ("-root_shift", "-off_cache"):
         if option in options:
             yield option[1:], options[option]
 
 
-def _columns(table: TableDraft, words: list[str], version: str | None) -> tuple[Column, ...]:
+def _columns(table: TableDraft, words: list[str], megabyte: float) -> tuple[Column, ...]:
     if table.columns or not set(words) <= set(COLUMNS) or len(set(words)) < len(words):
         raise ParseError(f"{table.name} has the columns {' '.join(words)}")
-    year = re.match(r"\d{1,9}", version or "")
-    is_binary = year is not None and int(year[0]) < _FIRST_DECIMAL
-    known = COLUMNS | ({RATE: replace(COLUMNS[RATE], factor=float(1 << 20))} if is_binary else {})
+    known = COLUMNS | {RATE: replace(COLUMNS[RATE], factor=megabyte)}
     return tuple(known[word] for word in words)
 
 
 def _row(draft: Draft, table: TableDraft, words: list[str], first_lines: dict[tuple[int, Value, Value], int]) -> None:
-    if len(words) != len(table.columns):
+    if len(words) != len(table.columns) or not (is_row(words) or _NEARLY.match(words[0])):
         return  # "time-out", a death in the middle of a row, or what the MPI library says in between
     printed = printed_row(table.columns, words)
     size, group = printed.get(SIZE, 0), printed.get(GROUP, 0)
@@ -267,7 +269,7 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
     first = next((row for row in table.rows if row[1].get(_rows.SIZE)), None)
     called = _CALLED.findall(text)
     powers = {int(power or 0) for power in _LOG.findall(called[0])} if len(called) == 1 else ()
-    least = max(4 if _REDUCES.search(table.name) else 1, 1 << min(max(powers, default=0), 30))
+    least = max(4 if _REDUCES.search(table.name) or _EXT.search(text) else 1, 1 << min(max(powers, default=0), 30))
     if first and first is not table.rows[0] and len(called) == 1 and not _CHOOSES.search(called[0]):
         size = float(first[1][_rows.SIZE])
         if table.rows[0][1].get(_rows.SIZE) == 0 and size > least and size == 2 ** round(math.log2(size)):
@@ -288,9 +290,9 @@ def _missing(table: _rows.Rows, text: str) -> Iterator[_rows.Wrong]:
 READER = Reader(
     "imb",
     "IMB-MPI1, IMB-NBC, IMB-RMA",
-    re.compile(r"Intel\(R\) MPI Benchmarks |^[ ]{0,40}# Benchmarking \w", re.MULTILINE),
+    re.compile(r"Intel ?\(R\) MPI Benchmarks? |^[ ]{0,40}#(?:bytes +#)?repetitions +[\w#]", re.MULTILINE),
     _fill,
     _terms,
-    ("Intel(R) MPI Benchmarks", "# Benchmarking "),
+    ("MPI Benchmark", "#repetitions"),
     among=_rows.Among(re.compile(r"\s*(?:#|=|\[)"), _rows.BEGINS_WITH_NUMBER, _missing),
 )

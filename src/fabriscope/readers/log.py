@@ -27,6 +27,7 @@ _COMPRESSIONS: dict[bytes, tuple[str, Callable[[BinaryIO], io.BufferedIOBase]]] 
     b"\xfd7zXZ": ("xz", lzma.LZMAFile),
 }
 _OTHER_COMPRESSIONS = {b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
+_TAR, _TAR_AT = b"ustar", 257
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _MOST_NUL = 0.01
 """Share of a text's bytes: a machine that went down leaves some in its logs, and a binary file has more."""
@@ -49,6 +50,8 @@ def decoded(data: bytes, name: str) -> str:
         raise ParseError(f"it is longer than {MOST_BYTES >> 20} MiB", where=name, fix="cut out what is to be read")
     if data[:2] in _UTF_16:
         return data.decode("utf-16", "replace")
+    if data[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        raise ParseError("it is a tar archive", where=name, fix="unpack it and name the folder")
     if data.count(0) > _MOST_NUL * len(data):
         raise ParseError("it is a binary file, not a log", where=name)
     return data.decode("utf-8-sig", "replace")

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown, whole
@@ -43,9 +44,25 @@ COLUMNS = (
     ),
     Column("usec", "latency_ns", "latency", "ns", "half of a round trip, the least of the means of three trials", 1e3),
 )  # fmt: skip
-_ROW = re.compile(r"\s*(\d+):\s+(\d+) bytes\s+(\d+) times -->\s+(\S+) Mbps in\s+(\S+) usec\s*")
+_ROW = re.compile(r"\s*(\d+):\s+(\d+) bytes\s+(\d+) times -->\s+(\S+) Mbps in\s+(\S+) (usec|sec)\s*")
 _ROW_START = re.compile(r"\s*\d+:\s+(?P<size>\d+) bytes")
 _BUFFERS = re.compile(r"Send and receive buffers are (?P<send>\d+) and (?P<receive>\d+) bytes")
+
+
+_BEGINS = re.compile(r"Now starting (?:the )?main loop")
+_OLDER = "ping-pong in seconds"
+"""The table of versions 2, and of those that MPICH had; how many trials these make, nobody says."""
+
+
+def _us_of(unit: str, table: TableDraft) -> float:
+    """Return the microseconds of a time's unit; a table in seconds is named as that of an older version."""
+    if unit != "sec":
+        return 1.0
+    if table.name != _OLDER:
+        least = "half of a round trip, the least of the means of the trials"
+        *others, time = COLUMNS
+        table.name, table.columns = _OLDER, (*others, replace(time, definition=least, unit_in_text="s"))
+    return 1e6
 
 
 def _broken(line: str, size: str) -> str:
@@ -63,9 +80,9 @@ def _fill(draft: Draft) -> None:
         _fill_5(draft)
         return
     table = draft.table("ping-pong", COLUMNS)
-    size_before = begun = 0
+    size_before, begun = -1, 0
     for line in draft.lines():
-        if line.startswith("Now starting the main loop"):
+        if _BEGINS.match(line):
             if begun and not table.rows:
                 draft.problem(f"the sweep of line {begun} has no row: another one begins here", "cut")
             begun = draft.line
@@ -73,18 +90,21 @@ def _fill(draft: Draft) -> None:
             for end in ("send", "receive"):
                 draft.parameter(f"{end}_buffer_bytes", whole(buffers[end], f"the {end} buffer", ""), "bytes")
         elif row := _ROW.fullmatch(line):
-            place, *words = row.groups()
+            place, *words, unit = row.groups()
             printed = printed_row(COLUMNS, words)
-            size, time_us, rate = int(printed["bytes"]), float(printed["usec"]), float(printed["Mbps"])
+            us = _us_of(unit, table)
+            size, time_us, rate = int(printed["bytes"]), float(printed["usec"]) * us, float(printed["Mbps"])
             if whole(place, "the row", "") != len(table.rows) or size <= size_before:
                 before = f"row {len(table.rows) - 1} of {size_before} B" if table.rows else "the first row"
                 raise ParseError(f"row {place} of {size} B stands after {before}")
             size_before = size
-            if not (exactly(size * 8e6 / BITS_PER_MBPS) / span(words[3])).meets(span(words[2])):
+            if not (exactly(size * 8e6 / BITS_PER_MBPS) / (span(words[3]) * us)).meets(span(words[2])):
                 raise ParseError(f"{size} B in {time_us} usec are not {rate} Mbps of 2^20 bits per second")
             if not printed["times"]:
                 raise ParseError(f"{size} B went to and fro 0 times")
-            time_us, rate, is_by_rate = finer(time_us, rate, size * 8e6 / BITS_PER_MBPS)
+            steps = 10.0 ** (len(words[3].partition(".")[2]) - 2) / us  # finer looks at numbers of two decimals
+            time_us, rate, is_by_rate = finer(time_us * steps, rate, size * 8e6 / BITS_PER_MBPS * steps)
+            time_us /= steps
             derived = COLUMNS[3 if is_by_rate else 2].name
             draft.row(printed | {"usec": time_us, "Mbps": rate}, derived=derived)
         elif start := _ROW_START.match(line):
@@ -211,7 +231,7 @@ def _terms(_table: str) -> Terms:
 
 
 _SIGNATURE = re.compile(
-    r"^Now starting the main loop|^[ \t]{0,20}\d{1,9}: {1,20}\S{1,20} {1,9}(?:bytes|[KMG]?B) .{1,20} times +-->"
+    r"^Now starting (?:the )?main loop|^[ \t]{0,20}\d{1,9}: {1,20}\S{1,20} {1,9}(?:bytes|[KMG]?B) .{1,20} times +-->"
     rf"|{_FILE_3.pattern}|{_FILE_5.pattern}",
     re.MULTILINE,
 )
@@ -221,6 +241,6 @@ READER = Reader(
     _SIGNATURE,
     _fill,
     _terms,
-    ("Now starting the main loop", "-->"),
+    ("Now starting", "-->"),
     among=_rows.Among(re.compile(r"Now starting"), re.compile(r"\s*\d+(?::\s+\d|[\d.]*\s*$|\s+\d)"), _missing),
 )

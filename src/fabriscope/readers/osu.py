@@ -284,7 +284,8 @@ def _varied_row(state: _State, test: Test, table: TableDraft, words: list[str]) 
 
 
 _SIGNATURE = re.compile(
-    r"^[^#\w\n]*#+[ \t]*(?:OSU|OMB[- ]Py(?:thon)?)[ \t]+(?:MPI|[NRX]CCL|OpenSHMEM|UPC)[^\n]*\bTest\b",
+    r"^[^#\w\n]*#+[ \t]*(?:OSU|OMB[- ]Py(?:thon)?)[ \t]+(?:One Sided[ \t]+)?(?:MPI|[NRX]CCL|OpenSHMEM|UPC)"
+    r"[^\n]*\bTest\b",
     re.IGNORECASE | re.MULTILINE,
 )
 RIGHT = checks.RIGHT

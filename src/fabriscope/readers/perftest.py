@@ -25,7 +25,7 @@ from itertools import pairwise
 
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
-from fabriscope.model.rounding import span
+from fabriscope.model.rounding import exactly, span
 from fabriscope.readers import _rows
 from fabriscope.readers._perftest_columns import BANDWIDTH, BYTES_PER_UNIT, COLUMNS, LATENCY, RATE, SIZE, column_of
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
@@ -37,7 +37,7 @@ _BANDWIDTH_STEP = 0.005
 _MESSAGES_STEP = 0.5
 """Half of the last digit printed: of the bandwidth in its unit, of the messages per second."""
 _RATE_TOLERANCE = 1e-3
-_HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]")
+_HEADS = re.compile(r"#\w+|(?:BW |Message |[\d.]+% )?[\w.%]+\[[^\]]*\]|tps average")
 _NUMBERS = re.compile(r"\s*[0-9]+\s+[0-9]+(\s+(?:[-+.0-9eE]+|-?nan|-?inf))+\s*")
 _ROW = re.compile(r"\s*[0-9]+\s+[0-9]+(?:\s+(?:[-+.0-9eE]+|-?nan|-?inf)){2,}\s*")
 """Whose head may be lost."""
@@ -202,7 +202,9 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
         draft.row(printed, derived="" if is_printed else BANDWIDTH)[BANDWIDTH] = bandwidth
     else:
         said = {column.head: (column.factor, word) for column, word in zip(columns, words, strict=True)}
-        _check_order({head: said[head] for head in said if math.isfinite(float(printed[head]))})
+        finite = {head: said[head] for head in said if math.isfinite(float(printed[head]))}
+        _check_order(finite)
+        _check_transactions(finite)
         draft.row(printed)
 
 
@@ -248,6 +250,16 @@ def _check_order(said: Mapping[str, tuple[float, str]]) -> None:
         raise ParseError(f"t_typical is {said['t_typical'][1]}, and t_avg {said['t_avg'][1]}")
 
 
+def _check_transactions(said: Mapping[str, tuple[float, str]]) -> None:
+    """Raise ParseError where the operations in a second (`-D`) are not those of the mean time, or of two halves."""
+    if "t_avg" not in said or "tps average" not in said:
+        return
+    (factor, word), (_, rate) = said["t_avg"], said["tps average"]
+    second_ns = span(word) * factor * span(rate)
+    if not any((second_ns * count).meets(exactly(1e9), PEAK_TOLERANCE) for count in (1, 2)):
+        raise ParseError(f"{rate} operations a second do not take {word} each")
+
+
 def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Sequence[float]) -> float:
     """Return the bandwidth from the column that has more digits; raises ParseError where the two disagree.
 
@@ -273,7 +285,7 @@ def _terms(table: str) -> Terms:
 
 
 _SIGNATURE = re.compile(
-    r"^ {0,9}(?:#bytes {1,20}#iterations|test: \w{1,40}_Test,)"
+    r"^ {0,9}(?:#bytes {1,20}#iterations|\"?test\"?: {0,9}\"?\w{1,40}_Test\"?,)"
     r"|^ {0,99}(?:RDMA_|Send |Atomic |Raw )\w{0,20} ?(?:BW|Latency) Test",
     re.MULTILINE,
 )
@@ -283,6 +295,6 @@ READER = Reader(
     _SIGNATURE,
     _fill,
     _terms,
-    ("#bytes", "_Test,", "BW Test", "Latency Test"),
+    ("#bytes", "_Test,", '_Test",', "BW Test", "Latency Test"),
     among=_rows.Among(re.compile(r"\s*(?:#|Conflicting CPU frequency)"), _rows.BEGINS_WITH_NUMBER, _rows.doubling),
 )

@@ -25,7 +25,12 @@ from fabriscope.readers.base import Column, Draft, Reader, Unit, Value
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, SAME_BUFFER, Terms
 
 _TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "sec": 1e9}
-_RATES = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12}
+_RATES = {"bytes/sec": 1.0, "KB/sec": 1e3, "MB/sec": 1e6, "GB/sec": 1e9, "TB/sec": 1e12} | {
+    f"{prefix}{unit}/sec": 1e3**power / 8
+    for power, prefix in enumerate(("", "K", "M", "G", "T"))
+    for unit in ("b", "bits")
+}
+"""With `-ub` in bits."""
 _COUNTS = {"/sec": 1.0, "K/sec": 1e3, "M/sec": 1e6, "G/sec": 1e9}
 _SIZES = {"bytes": 1.0, "KiB": 1024.0, "MiB": 1024.0**2, "GiB": 1024.0**3, "KB": 1e3, "MB": 1e6, "GB": 1e9}
 _MESSAGES = {"": 1.0, "thousand": 1e3, "million": 1e6, "billion": 1e9}
@@ -50,6 +55,8 @@ FIELDS: dict[str, tuple[str, str, Unit, str, dict[str, float]]] = {
 """Row to name, title, unit, definition, and the units in which it is printed."""
 RESULTS = {"latency", "bw", "send_bw", "recv_bw"}
 
+_OF_RATES = re.compile(r"_mr$|^ver_")
+"""Tests of which a rate of messages is all that is printed."""
 _OF_SOCKETS = ("tcp", "udp", "sctp", "sdp", "rds")
 _TOLERANCE = 1e-3
 _TIME_TOLERANCE = 0.25
@@ -91,7 +98,8 @@ def _end(draft: Draft, section: Mapping[str, tuple[str, str]] | None) -> None:
     if section is None:
         return
     table = draft.tables[-1]
-    if not RESULTS & set(section):
+    results = RESULTS | ({"msg_rate"} if _OF_RATES.search(table.name) else set())
+    if not results & set(section):
         draft.problem(f"{table.name} has no result", "cut", table.line)
         return
     _check_rows(table.name, section)

@@ -199,7 +199,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     versions = {"fabriscope": manifest.fabriscope_version, **manifest.versions}
     samples = sum(part[0].sample_count for part in parts(results.graded, lambda row: (row.case_id, row.layer)))
     return [
-        ("Measured", f"{created:%-d %B %Y, %H:%M} UTC"),
+        ("Measured" if manifest.plan.imported is None else "Imported", f"{created:%-d %B %Y, %H:%M} UTC"),
         ("Launches", _launches_words(manifest.plan, ended, len(launches), blocks)),
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),

@@ -171,6 +171,8 @@ def definition_of(document: Document, table: Table, beside: Said) -> Definition:
         return Definition(why_not=_UNNAMED.get((document.program, table.name), ""))
     if is_unlike:
         return Definition(why_not=unlike)
+    if "One Sided" in str(stated.get("title", "")):
+        return Definition(why_not="its version does not say how operations were ended, and ours end by a flush")
     window, host_count = beside.window, beside.host_count
     window = window if stated.get("window_size") is None else 1
     is_in_rows = any(column.name == "window_size" for column in table.columns)
