@@ -66,7 +66,7 @@ PLANS: Mapping[str, tuple[Sequence[Case], Sequence[Case], str, str]] = {
 NUMBERS = {
     "two MPI libraries": "the least latency of small messages is",
     "buffers": "the largest bandwidth is",
-    "loss": "the least latency is .* at 64 B, .*; the largest bandwidth is",
+    "loss": "the least latency is .* at 64 B, |the largest bandwidth is",
     "incast": "Incast: goodput between hosts, .* at 64 KiB, the most of 2 curves",
     "collectives": "Allreduce: collective latency between hosts, .* at 8 B, the least of 2 curves",
     "RDMA": "the least latency of small messages is",

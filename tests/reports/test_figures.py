@@ -9,14 +9,17 @@ from pathlib import Path
 from tests.analysis.small_run import TCP, run_of
 
 from fabriscope.analysis.results import results_of
-from fabriscope.model.case import Case, Entry
+from fabriscope.model.case import Case, Entry, SocketOptions
 from fabriscope.model.paper import PaperFacts
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import resolve
 from fabriscope.plan.yaml_places import PlacedYaml
 from fabriscope.reports import figure_files
+from fabriscope.reports._charts import draw
+from fabriscope.reports._figure import CURVES
 from fabriscope.reports._figures import figures
 from fabriscope.reports._paper_figures import paper_figures
+from fabriscope.reports._style import style_of
 from fabriscope.reports.base import Options
 from fabriscope.store import shapes
 
@@ -35,6 +38,20 @@ def test_messages_of_no_bytes_have_a_latency_and_no_bandwidth_to_draw(tmp_path: 
     assert [one.metric_id for one in figures(results_of(run))] == ["latency_ns"]
     paths = figure_files.render(run, tmp_path, Options())
     assert {path.suffix for path in paths} == {".svg", ".png", ".pdf"}
+
+
+def test_settings_of_one_curve_share_a_figure_with_the_default_among_them_and_one_size_has_whiskers() -> None:
+    buffers = [SocketOptions(send_buffer_bytes=size) for size in (None, 16384)]
+    series = [options.label() if options.send_buffer_bytes else "" for options in buffers]
+    cases = [Case(TCP, "bandwidth", 65536, 16, *each) for each in zip(series, buffers, strict=True)]
+    run = run_of({case: [[[2e7]], [[2.1e7]], [[1.9e7]]] for case in cases})
+    (figure,) = (one for one in figures(results_of(run)) if one.kind == CURVES)
+    assert figure.title == "Bandwidth between hosts: settings of gige · TCP"
+    drawing = draw(figure, style_of(results_of(run).looks(), for_page=True), for_page=True)
+    marks = [layer["mark"] for layer in drawing.spec["layer"]]
+    kinds = [mark if isinstance(mark, str) else mark["type"] for mark in marks]
+    assert ("rule" in kinds, "area" in kinds) == (True, False), "a band over one size is no area"
+    assert "the default setting" in json.dumps(drawing.spec)
 
 
 def test_a_papers_line_over_a_count_goes_over_ranks_that_differ() -> None:

@@ -80,7 +80,7 @@ def test_the_picture_puts_a_lead_right_of_one_and_says_itself() -> None:
     picture = str(forest(lines))
     bars = [
         float(left) + float(width) / 2 for left, width in re.findall(r'<rect x="([\d.]+)".*?width="([\d.]+)"', picture)
-    ][len(LEGEND) :]
+    ][-len(lines) :]
     one = float(re.findall(r'<path d="M([\d.]+) [\d.]+v15" stroke="currentColor"', picture)[0])
     assert bars[0] > one > bars[1]
     assert "&lt;c&gt; / d" in picture
@@ -100,6 +100,14 @@ def test_the_picture_puts_a_lead_right_of_one_and_says_itself() -> None:
 def test_a_lead_of_weak_numbers_does_not_look_like_one_of_sound_ones(strength: str, look: str) -> None:
     picture = str(forest([ForestLine("a leads b", "at 1 B", "faster", 2.0, 4.0, (1.8, 4.4), strength)]))
     assert look in picture.split("<rect ")[-1]
+
+
+def test_the_legend_has_the_looks_that_the_picture_has() -> None:
+    lines = [ForestLine("a leads b", "at 1 B", "faster", 2.0, 4.0, (1.8, 4.4), strength) for strength in (SOUND, WEAK)]
+    lines += [ForestLine("a / b", "at 1 B", "undecided", 0.9, 1.1, (0.5, 1.6), LOOSE)]
+    picture = str(forest(lines))
+    shown = [words for words, *_ in LEGEND if f">{words}</text>" in picture]
+    assert shown == ["shown, trust A or B", "shown, in part trust C or D: weak", "undecided"]
 
 
 def test_the_answer_and_its_picture_stand_before_the_first_section(tmp_path: Path) -> None:

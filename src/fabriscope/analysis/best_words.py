@@ -39,13 +39,14 @@ def best_sentences(table: Sequence[Summary], estimates: Sequence[GradedEstimate]
     """
     for placement, words in PLACEMENT_NAMES.items():
         rows = [row for row in estimates if row.placement == placement and _is_told(row)]
-        clauses = [*_ping_pongs([row for row in table if row.placement == placement], rows)]
+        head = f"{words[0].upper()}{words[1:]}, "
+        ping_pongs = list(_ping_pongs([row for row in table if row.placement == placement], rows))
+        if ping_pongs:
+            yield f"{head}{'; '.join(ping_pongs)}."
         others = parts([row for row in rows if row.benchmark != PING_PONG], lambda row: row.benchmark)
-        if clauses:
+        if ping_pongs:
             others = [part for part in others if part[0].benchmark == BANDWIDTH]
-        clauses += [clause for part in others[:MOST_BENCHMARKS] if (clause := _clause(part))]
-        if clauses:
-            yield f"{words[0].upper()}{words[1:]}, {'; '.join(clauses)}."
+        yield from (f"{head}{clause}." for part in others[:MOST_BENCHMARKS] if (clause := _clause(part)))
 
 
 def _is_told(row: GradedEstimate) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -156,8 +157,8 @@ def _curve_layers(figure: Figure, x: Spec, y: Spec, channels: Channels, data: _C
     if data.labels:
         layers += label_layers(x, y, channels, _seen(1))
     tooltip = CURVE_TOOLTIP | {"size": axis_title(figure.axis)}
-    count = len({mark.curve for mark in (*data.marks, *data.impossible)})
-    layers += [*_lines(x, y, channels, count), _points(x, y, channels, tooltip)]
+    has_rules = has_whiskers([*data.marks, *data.impossible])
+    layers += [*_lines(x, y, channels, has_rules), _points(x, y, channels, tooltip)]
     if data.launches:
         encoding = base | {"color": channels.color(), "opacity": _where(f"{SHOW_LAUNCHES} && {PICKED}", 0.9, 0)}
         layers.append(_layer("launches", "tick", {"orient": "horizontal", "size": 17, "thickness": 1.2}, encoding))
@@ -175,15 +176,21 @@ def _ratio_layers(x: Spec, y: Spec, channels: Channels, style: Style, data: _Rat
         _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict != '{UNDECIDED}'"),
         _points(x, y, channels, RATIO_TOOLTIP, only=f"datum.verdict == '{UNDECIDED}'", filled=False),
     ]
-    return [one, *names, *_lines(x, y, channels, len({mark.curve for mark in data.marks})), *points]
+    return [one, *names, *_lines(x, y, channels, has_whiskers(data.marks)), *points]
 
 
-def _lines(x: Spec, y: Spec, channels: Channels, curve_count: int) -> list[Spec]:
-    """Return the intervals, as bands of few curves and whiskers of many, and the lines."""
+def has_whiskers(marks: Sequence[_rows.CurveMark] | Sequence[_rows.RatioMark]) -> bool:
+    """Return whether intervals are whiskers: bands of many curves overlap, one of one size is no area."""
+    counts = Counter(mark.curve for mark in marks)
+    return len(counts) > MOST_BANDS or min(counts.values(), default=0) == 1
+
+
+def _lines(x: Spec, y: Spec, channels: Channels, has_rules: bool) -> list[Spec]:
+    """Return the intervals, as bands or whiskers, and the lines."""
     base = _of_curves(x, channels)
     look: Spec = {"clip": True}
     mark, opacity = "area", 0.18
-    if curve_count > MOST_BANDS:
+    if has_rules:
         mark, look["strokeWidth"], opacity = "rule", 1.4, 0.55
     ends = {"y": channel("lo:Q"), "y2": channel("hi"), "opacity": _seen(opacity)}
     line = {"y": y, "strokeDash": channels.dash(), "opacity": _seen(1)}

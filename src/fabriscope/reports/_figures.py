@@ -14,7 +14,9 @@ from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts, rows_of
 from fabriscope.analysis.values.launch_values import LaunchValue
 from fabriscope.analysis.values.trust import GradedEstimate
+from fabriscope.analysis.words import series_text
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.layers import layer_of
 from fabriscope.model.metrics import METRICS, base_of, metric_of
 from fabriscope.reports._figure import CURVES, Figure
 from fabriscope.reports._group_figures import along, is_of_group, over_ranks, shown_layouts
@@ -71,12 +73,12 @@ def _group_figures(results: Results, part: Sequence[GradedEstimate]) -> Iterator
     for of_series in parts(part, lambda row: row.series):
         series = of_series[0].series
         for one in over_ranks(of_series):
-            title = f"{one.title}{f', {series}' if series else ''}"
+            title = f"{one.title}{_of_series(series)}"
             figure = _curves(results, f"{name}-{one.name}{_slug(series)}", title, one.rows)
             rows, values = along(one.rows, one.axis), along(figure.values, one.axis)
             yield replace(figure, rows=rows, values=values, axis=one.axis, by_series=bool(one.hues), hues=one.hues)
         for streams in over_streams(of_series):
-            title = f"{streams.title}{f', {series}' if series else ''}"
+            title = f"{streams.title}{_of_series(series)}"
             named = f"{name}-over-streams{_slug(streams.name)}{_slug(series)}"
             figure = _curves(results, named, title, streams.rows)
             rows, values = by_size(figure.rows), by_size(figure.values)
@@ -84,22 +86,27 @@ def _group_figures(results: Results, part: Sequence[GradedEstimate]) -> Iterator
 
 
 def _part_figures(results: Results, name: str, title: str, part: Sequence[GradedEstimate]) -> Iterator[Figure]:
+    """Yield a figure of the curves of each setting, then of each curve's settings; of one curve these alone."""
     all_series = list(dict.fromkeys(row.series for row in part if row.series))
-    for series in ["", *(all_series if len(all_series) <= MOST_SERIES else all_series[:1])]:
-        rows = [row for row in part if row.series == series]
-        if rows:
-            yield _curves(results, f"{name}{_slug(series)}", f"{title}{f', {series}' if series else ''}", rows)
-    if len(all_series) > 1:
-        yield from _settings_figures(results, name, title, part)
-
-
-def _settings_figures(results: Results, name: str, title: str, part: Sequence[GradedEstimate]) -> Iterator[Figure]:
-    swept = [row for row in part if row.series]
-    for rows in parts(swept, lambda row: (row.fabric, row.layer, row.mpi)):
+    swept = [rows for rows in parts(part, lambda row: (row.fabric, row.layer, row.mpi)) if _is_swept(rows)]
+    if not (len(swept) == 1 and len(swept[0]) == len(part)):
+        for series in ["", *(all_series if len(all_series) <= MOST_SERIES else all_series[:1])]:
+            rows = [row for row in part if row.series == series]
+            if rows:
+                yield _curves(results, f"{name}{_slug(series)}", f"{title}{_of_series(series)}", rows)
+    for rows in swept:
         first = rows[0]
-        which = " · ".join(word for word in (first.fabric, first.layer.upper(), first.mpi) if word)
+        which = " · ".join(word for word in (first.fabric, layer_of(first.layer).label, first.mpi) if word)
         figure = _curves(results, f"{name}-settings{_slug(which)}", f"{title}: settings of {which}", rows)
         yield replace(figure, by_series=True)
+
+
+def _is_swept(rows: Sequence[GradedEstimate]) -> bool:
+    return len({row.series for row in rows}) > 1
+
+
+def _of_series(series: str) -> str:
+    return f", {series_text(series)}" if series else ""
 
 
 def _curves(results: Results, figure_id: str, title: str, rows: Sequence[GradedEstimate]) -> Figure:

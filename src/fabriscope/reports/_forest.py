@@ -13,8 +13,9 @@ from fabriscope.analysis.comparing.questions import LOOSE, SOUND, WEAK
 from fabriscope.analysis.words import ratio_text
 from fabriscope.reports._cells import svg
 
-WIDTH, LEFT, RIGHT = 480, 4, 14
-TOP, LINE_HEIGHT, BOTTOM = 66, 48, 40
+WIDTH, LEFT, RIGHT = 380, 4, 14
+"""As wide as a phone, so that its letters are read there."""
+LINE_HEIGHT, BOTTOM, LEGEND_HEIGHT = 48, 40, 18
 BAR = 38
 """How far below the top of its line a bar lies; its names stand above it."""
 LEAST_SPAN = 1.2
@@ -23,17 +24,18 @@ MOST_SPAN = 300.0
 """And at most this: an interval that goes on beyond has an arrow's end."""
 SHORT, WIDE = 2.2, 500.0
 """Spans of the axis: up to the first ticks are tenths apart, beyond the second tens."""
-MOST_LETTERS = 68
+MOST_LETTERS = 60
 LEAD = "var(--good, #00795a)"
 LOOKS = {FASTER: LEAD, SLOWER: LEAD, EQUIVALENT: "var(--accent, #0b6aa8)"}
 OPEN = "var(--soft, #5b636d)"
 LEGEND = (
     ("shown, trust A or B", FASTER, SOUND),
-    ("undecided", UNDECIDED, SOUND),
     ("shown, in part trust C or D: weak", FASTER, WEAK),
     ("shown, all D: not to be relied on", FASTER, LOOSE),
+    ("equivalent", EQUIVALENT, SOUND),
+    ("undecided", UNDECIDED, SOUND),
 )
-LEGEND_WIDTH = 220
+SHAPES = ("thick: ratios of all comparisons, least to most", "thin: their intervals")
 
 
 @dataclass(frozen=True)
@@ -68,10 +70,12 @@ class _Axis:
 def forest(lines: Sequence[ForestLine]) -> Markup:
     """Return the lines as SVG: a bar over the ratios of all points, whiskers around their intervals, a rule at 1."""
     axis = _axis(lines)
-    height = TOP + LINE_HEIGHT * len(lines) + BOTTOM
-    drawn = [*_legend(), *_ticks_drawn(axis, height)]
+    legend = [entry for entry in LEGEND if any(_look(*entry[1:]) == _look(one.verdict, one.strength) for one in lines)]
+    top = LEGEND_HEIGHT * (len(legend) + len(SHAPES)) + 10
+    height = top + LINE_HEIGHT * len(lines) + BOTTOM
+    drawn = [*_legend(legend), *_ticks_drawn(axis, height)]
     for number, line in enumerate(lines):
-        drawn += _line(axis, line, TOP + LINE_HEIGHT * number)
+        drawn += _line(axis, line, top + LINE_HEIGHT * number)
     title = f"<title>{escape(_spoken(lines))}</title>"
     return svg(WIDTH, height, title + "".join(drawn), ' class="forest" fill="currentColor" font-size="13"')
 
@@ -82,14 +86,15 @@ def _axis(lines: Sequence[ForestLine]) -> _Axis:
     return _Axis(low / 1.04, min(max(*ends, LEAST_SPAN), MOST_SPAN) * 1.04)
 
 
-def _legend() -> Iterator[str]:
+def _legend(entries: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield what the looks mean that the picture has."""
     small = f'font-size="11" fill="{OPEN}"'
-    for number, (words, verdict, strength) in enumerate(LEGEND):
-        left, top = LEFT + number % 2 * LEGEND_WIDTH, 4 + number // 2 * 18
-        yield f'<rect x="{left}" y="{top}" width="14" height="8" rx="4" {_look(verdict, strength)}/>'
-        yield f'<text x="{left + 20}" y="{top + 8}" {small}>{words}</text>'
-    words = "thick: ratios of all comparisons, least to most; thin: their intervals"
-    yield f'<text x="{LEFT}" y="{TOP - 10}" {small}>{words}</text>'
+    for number, (words, verdict, strength) in enumerate(entries):
+        top = 4 + number * LEGEND_HEIGHT
+        yield f'<rect x="{LEFT}" y="{top}" width="14" height="8" rx="4" {_look(verdict, strength)}/>'
+        yield f'<text x="{LEFT + 20}" y="{top + 8}" {small}>{words}</text>'
+    for number, words in enumerate(SHAPES, start=len(entries)):
+        yield f'<text x="{LEFT}" y="{12 + number * LEGEND_HEIGHT}" {small}>{words}</text>'
 
 
 def _look(verdict: str, strength: str) -> str:

@@ -13,7 +13,7 @@ from fabriscope.analysis.frames import PlannedCase
 from fabriscope.analysis.papers.claim_words import place_text
 from fabriscope.analysis.proof.transport import BADGES, NOT_WATCHED
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import interval_text, ratio_interval_text, ratio_text, size_text, value_text
+from fabriscope.analysis.words import interval_text, ratio_interval_text, ratio_text, series_name, size_text, value_text
 from fabriscope.model.metrics import unit_of
 from fabriscope.reports._figure import Figure
 from fabriscope.reports._group_figures import COUNTS
@@ -124,7 +124,7 @@ def rounded(value: float) -> float:
 
 
 def _hue(row: PlannedCase, figure: Figure, style: Style) -> str:
-    return figure.hue_of(row) or ((row.series or "default") if figure.by_series else style.hue_of(row))
+    return figure.hue_of(row) or (series_name(row.series) if figure.by_series else style.hue_of(row))
 
 
 def _curve_label(row: PlannedCase, figure: Figure) -> str:

@@ -10,7 +10,7 @@ from fabriscope.reports.section import Block, Figures, Paragraph, Section, Secti
 def _build(results: Results) -> list[Section]:
     delay = ", and for ping-pong the propagation delay" if results.run.manifest.fabrics else ""
     words = (
-        "Lines go through the centre of the launches; bands, and whiskers where they would lie over each other, are "
+        "Lines go through the centre of the launches; bands, and whiskers of many curves and of one size, are "
         "95\N{NO-BREAK SPACE}% intervals over launches; what is undecided is hollow. "
         f"Both axes are logarithmic. Dotted lines show what the wire allows: line rate less headers{delay}."
     )
