@@ -107,6 +107,26 @@ TCP window size: {window}
 [ ID] Interval       Transfer     Bandwidth
 [  3]  0.0-10.0 sec  1.09 GBytes   936 Mbits/sec
 """
+IMB = """\
+#    Intel(R) MPI Benchmarks {version}, MPI-1 part
+# Calling sequence was:
+
+# IMB-MPI1 x
+
+# MPI_Datatype                   :   MPI_BYTE
+# MPI_Datatype for reductions    :   {datatype}
+# Benchmarking {test}
+# #processes = 2
+{head}
+# All processes entering MPI_Finalize
+"""
+UNIBAND = """\
+       #bytes #repetitions   Mbytes/sec      Msg/sec
+            8         1000        20.00      2500000"""
+REDUCE = """\
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            8         1000         2.00         2.50         2.25"""
+OF_UNIBAND = {"version": "2021.1", "datatype": "MPI_FLOAT", "test": "Uniband", "head": UNIBAND}
 QP, ASKED, BOX = {"qps": 1, "connection": "RC", "depth": 128}, {"burst": 0, "asked": 1, "answered": 1}, {}
 BOX = {"api": "protocol layer", "memory": "host", "window": 32}
 RANK = "#  Rank  {} Pid 1 on {} device  0 [0x00] X\n"
@@ -126,6 +146,8 @@ CASES = [
     (HADOOP, {"files": 10, "megabytes": 10000}, {"megabytes": 20000}),
     (YCSB, {"threads": 8}, {"threads": 64}),
     (NPB, {"count": 4, "each": "100.00"}, {"count": 8, "each": " 50.00"}),
+    (IMB, OF_UNIBAND, {"version": "2021.2"}),
+    (IMB, OF_UNIBAND | {"test": "Allreduce", "head": REDUCE}, {"datatype": "MPI_DOUBLE"}),
     (IPERF, {"window": "85.0 KByte (default)"}, {"window": "16.0 KByte"}),
 ]  # fmt: skip
 

@@ -174,3 +174,31 @@ def test_netperf_in_bits_counts_requests_and_answers_and_tells_of_doubt() -> Non
     )
     (row,) = rows(text, problems=("noted",))
     assert row["bandwidth_bytes_per_s"] == 2e8
+
+
+def test_a_second_mode_of_imb_without_a_head_does_not_rename_the_first_table() -> None:
+    text = (
+        "# Benchmarking Unidir_put\n# #processes = 2\n#    MODE: NON-AGGREGATE\n"
+        "       #bytes #repetitions      t[usec]   Mbytes/sec\n            8         1000         2.00         4.00\n"
+        "#    MODE: AGGREGATE\n       #bytes #repetitions      t[usec]   Mbytes/sec\n"
+        "            8         1000         1.00         8.00\n# All processes entering MPI_Finalize\n"
+    )
+    document = read(text)
+    assert [one.kind for one in document.problems] == ["refused"]
+    assert [(one.name, len(one.rows)) for one in document.tables] == [("Unidir_put NON-AGGREGATE", 1)]
+
+
+def test_an_hpcc_that_was_told_to_leave_hpl_out_is_whole() -> None:
+    text = (
+        "This is the DARPA/DOE HPC Challenge Benchmark version 1.5.0 October 2012\nHPLinpack 2.0  --  Linpack\n"
+        "N      :    1000\nBegin of SingleDGEMM section.\nEnd of SingleDGEMM section.\n{}Begin of Summary section.\n"
+        "CommWorldProcs=2\nSingleDGEMM_Gflops=10.5\nSuccess=1\nEnd of Summary section.\nEnd of HPC Challenge tests.\n"
+    )
+    for more, is_cut in (("", False), ("Begin of HPL section.\n", True)):
+        said = [one.text for one in read(text.format(more)).problems]
+        assert ("the log ends before the tests do" in said) is is_cut
+
+
+def test_an_input_of_hpl_in_a_page_is_no_log_of_it() -> None:
+    page = "HPLinpack benchmark input file\nInnovative Computing Laboratory\n\ntcp_lat:\n    latency  =  26.5 us\n"
+    assert read(page).program == "qperf"

@@ -1,8 +1,9 @@
-"""How many bytes IMB's Mbyte has: its version tells, or else its rows do."""
+"""How many bytes IMB's Mbyte has, which its version tells, or else its rows; and of what its messages are."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from fabriscope.model.rounding import exactly, span
@@ -12,8 +13,24 @@ FIRST_DECIMAL = 2018
 DECIMAL, BINARY = 1e6, float(1 << 20)
 MOST_ROWS = 2_000
 """That are looked at."""
+_DATATYPES = (
+    ("datatype", re.compile(r"^ {0,40}# MPI_Datatype +: +(MPI_\w{1,40}) *$", re.MULTILINE), {"MPI_BYTE", "MPI_CHAR"}),
+    (
+        "reduction_datatype",
+        re.compile(r"^ {0,40}# MPI_Datatype for reductions +: +(MPI_\w{1,40}) *$", re.MULTILINE),
+        {"MPI_FLOAT"},
+    ),
+)
 _ROW = re.compile(r"^ {0,40}(\d{1,12}) +\d{1,9} +(\d{1,12}\.\d\d) +(\d{1,12}\.\d\d) *$", re.MULTILINE)
 """Of one message in a time, with its rate."""
+
+
+def datatypes_of(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the datatypes that somebody chose, of messages and of reductions, where all heads of a text agree."""
+    for name, pattern, usual in _DATATYPES:
+        found = set(pattern.findall(text))
+        if len(found) == 1 and not found & usual:
+            yield name, found.pop()
 
 
 def year_of(version: str | None) -> int | None:

@@ -25,7 +25,7 @@ from itertools import pairwise
 from fabriscope.model.errors import ParseError
 from fabriscope.model.rounding import Span, exactly, span
 from fabriscope.readers import _rows
-from fabriscope.readers._imb_units import FIRST_DECIMAL, megabyte_of, year_of
+from fabriscope.readers._imb_units import FIRST_DECIMAL, datatypes_of, megabyte_of, year_of
 from fabriscope.readers._tables import finer, is_row
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, TableDraft, Value, printed_row
 from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, TWO_BUFFERS, Terms
@@ -91,7 +91,7 @@ def _fill(draft: Draft) -> None:
     table: TableDraft | None = None
     first_lines: dict[tuple[int, Value, Value], int] = {}
     begun, untitled = 0, False
-    for name, value in _told(draft.text, draft.version):
+    for name, value in (*_told(draft.text, draft.version), *datatypes_of(draft.text)):
         draft.parameter(name, value)
     megabyte = megabyte_of(draft.text, draft.version)
     for line in draft.lines():
@@ -128,6 +128,8 @@ def _fill(draft: Draft) -> None:
 def _take_head(table: TableDraft, line: str) -> bool:
     """Take what a line says of a test before its rows; return whether it says anything of it."""
     if mode := _MODE.fullmatch(line):
+        if table.columns:
+            raise ParseError(f"{table.name} is followed by another mode, {mode['mode']}, under no head of its own")
         table.name = f"{table.name.split()[0]} {mode['mode']}"
     elif processes := _PROCESSES.fullmatch(line):
         table.parameters.append(Parameter("process_count", int(processes[1])))

@@ -6,6 +6,7 @@ curve.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from fabriscope.readers.base import Document, Row, Table, Value
@@ -18,7 +19,8 @@ _PARAMETERS = (
     "protocol", "stream_count", "reverse", "bidirectional", "asked_rate_bytes_per_s", "asked_rate_per_s", "omitted_s",
     "asked_buffer_bytes", "window", "rank_count", "host_count", "network_host_count", "congestion_host_count", "api",
     "send_memory", "recv_memory", "data_layout", "first_burst", "settings", "connection_type", "queue_pair_count",
-    "client_threads", "target_rate_per_s",
+    "client_threads", "target_rate_per_s", "reduction_datatype", "threads_per_process", "global_nx", "global_ny",
+    "global_nz",
 )  # fmt: skip
 """Of tables, and of a report as a whole."""
 _OF_BANDWIDTH = ("queue_depth",)
@@ -30,6 +32,7 @@ _COLUMNS = (
 """That tell rows of one table apart, beside the message size."""
 _COLUMNS_OF: Mapping[str, tuple[str, ...]] = {
     "dfsio": ("file_count", "total_bytes"),
+    "hpcc": ("process_count", "hpl_matrix_order"),
     "netperf": ("request_size_bytes", "response_size_bytes"),
     "npb": ("process_count", "thread_count"),
 }
@@ -41,6 +44,8 @@ _USUAL = {
     ("number_of_sender_threads", 1), ("number_of_receiver_threads", 2),
     ("request_size_bytes", 1), ("response_size_bytes", 1), ("asked_buffer_bytes", 0),
 }  # fmt: skip
+_LARGER_WINDOW = (2021, 2)
+"""The version of IMB since which 256 messages are in flight, and not 64, unless it is told otherwise."""
 _LOOKED_AT = ("process_count", "pair_count", "group_count", "groups", "asked_buffer_bytes")
 """What a definition of ours has looked at already."""
 _OF_THE_PROGRAM = "(default)"
@@ -59,7 +64,16 @@ def of_table(document: Document, table: Table, ours: Ours | None) -> str:
         and not (ours is not None and one.name in _LOOKED_AT)
         and not str(one.value).endswith(_OF_THE_PROGRAM)
     ]
-    return ", ".join(told)
+    return ", ".join([*told, *_by_version(document, table)])
+
+
+def _by_version(document: Document, table: Table) -> Iterator[str]:
+    """Yield what a version sets where the log does not say it, and an earlier one set otherwise."""
+    has_window = document.program == "imb" and table.name.removeprefix("Multi-") in ("Uniband", "Biband")
+    if has_window and not any(one.name == "window_size" for one in document.parameters):
+        version = re.match(r"(\d{4})(?:\.(\d{1,9}))?", document.version or "")
+        if version and (int(version[1]), int(version[2] or 0)) >= _LARGER_WINDOW:
+            yield "window of IMB 2021.2 and later"
 
 
 def of_row(program: str, row: Row, ours: Ours | None) -> Iterator[str]:
