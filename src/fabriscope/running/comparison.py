@@ -37,7 +37,8 @@ UNPAIRED = (
     "counts as a difference"
 )
 _PAIRED_RATIO = (
-    "it is the mean of the ratios inside blocks, and need not be the quotient of the two values, which are medians"
+    "it is the mean of the ratios inside blocks, and need not be the quotient of the two values, which are medians; "
+    "sentences state leads with more caution than the table, since those that luck made larger are shown more often"
 )
 _UNPAIRED_RATIO = (
     "it is that of the means over each run's launches (geometric), and need not be the quotient of the two values, "
