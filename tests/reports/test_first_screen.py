@@ -102,6 +102,14 @@ def test_a_lead_of_weak_numbers_does_not_look_like_one_of_sound_ones(strength: s
     assert look in picture.split("<rect ")[-1]
 
 
+@pytest.mark.parametrize("span", [1.1, 1.5, 1.71, 2.4, 3.0, 9.0, 40.0, 900.0])
+def test_the_axis_has_numbers_on_both_sides_of_one(span: float) -> None:
+    picture = str(forest([ForestLine("a / b", "at 1 B", "undecided", 0.95, 1.05, (1 / span, span))]))
+    ticks = [float(text) for text in re.findall(r'text-anchor="middle" font-size="12">([\d.]+)<', picture)]
+    assert ticks[0] < 1 < ticks[-1]
+    assert len(ticks) <= 13
+
+
 def test_the_legend_has_the_looks_that_the_picture_has() -> None:
     lines = [ForestLine("a leads b", "at 1 B", "faster", 2.0, 4.0, (1.8, 4.4), strength) for strength in (SOUND, WEAK)]
     lines += [ForestLine("a / b", "at 1 B", "undecided", 0.9, 1.1, (0.5, 1.6), LOOSE)]

@@ -22,8 +22,8 @@ LEAST_SPAN = 1.2
 """The axis covers at least this factor to either side of 1, or what is equal would look far apart."""
 MOST_SPAN = 300.0
 """And at most this: an interval that goes on beyond has an arrow's end."""
-SHORT, WIDE = 2.2, 500.0
-"""Spans of the axis: up to the first ticks are tenths apart, beyond the second tens."""
+SHORT, MIDDLING, WIDE = 2.2, 6.0, 500.0
+"""Spans of the axis: up to the first ticks are tenths apart, up to the second halves, beyond the third tens."""
 MOST_LETTERS = 60
 LEAD = "var(--good, #00795a)"
 LOOKS = {FASTER: LEAD, SLOWER: LEAD, EQUIVALENT: "var(--accent, #0b6aa8)"}
@@ -155,8 +155,10 @@ def _ticks(axis: _Axis) -> list[float]:
     steps: tuple[float, ...] = (1, 1.1, 1.2, 1.4, 1.6, 1.8)
     if span > WIDE:
         steps = (1, 10)
-    elif span > SHORT:
+    elif span > MIDDLING:
         steps = (1, 2, 5)
+    elif span > SHORT:
+        steps = (1, 1.5, 2, 3, 5)
     above = [step * 10.0**power for power in range(4) for step in steps]
     every = {1.0, *above, *(1 / tick for tick in above)}
     return sorted(tick for tick in every if axis.low <= tick <= axis.high)
