@@ -14,7 +14,7 @@ from fabriscope.reports._cells import svg
 NAMES, CELL, ROW, TOP = 330, 118, 40, 42
 FULL = 3.0
 """A ratio of this, or its inverse, has the full colour."""
-MOST_LETTERS = 52
+MOST_LETTERS, MOST_SMALL_LETTERS = 52, 57
 COLOURS = {FASTER: "var(--good, #00795a)", SLOWER: "var(--bad, #b3261e)", EQUIVALENT: "var(--accent, #0b6aa8)"}
 SIGNS = {FASTER: "\N{UPWARDS ARROW} ", SLOWER: "\N{DOWNWARDS ARROW} ", EQUIVALENT: "= "}
 """So that no verdict is told by its colour alone."""
@@ -55,7 +55,7 @@ def ladder_picture(fabrics: Sequence[str], rows: Sequence[PictureRow]) -> Markup
 
 def _row(row: PictureRow, top: int) -> Iterator[str]:
     yield f'<text x="0" y="{top + 16}">{escape(_short(row.name, MOST_LETTERS))}</text>'
-    small = escape(_short(row.small, MOST_LETTERS))
+    small = escape(_short(row.small, MOST_SMALL_LETTERS))
     yield f'<text x="0" y="{top + 31}" font-size="11" fill="var(--soft, #5b636d)">{small}</text>'
     for place, cell in enumerate(row.cells):
         if cell is not None:
