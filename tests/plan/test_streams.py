@@ -114,6 +114,7 @@ def test_time_is_what_the_streams_take(tmp_path: Path) -> None:
             "each host that sends has one stream, and there are 2",
         ),
         ("many_to_one: {from: node9}\n" + SENT, "node9 of many_to_one is not among the plan's hosts"),
+        ("many_to_one: {from: 'node[8-9]'}\n" + SENT, "node8, node9 of many_to_one are not among the plan's hosts"),
         ("many_to_one: {streams: 0}\n" + SENT, "0 is neither a count from 1 to 1024"),
         ("many_to_one: {streams: 4..2}\n" + SENT, "'4..2' goes down: write 2..4"),
         ("many_to_one: {streams: 2}\nbenchmarks: {ping_pong: {}}\n", "the plan measures no such benchmark"),

@@ -56,6 +56,14 @@ def test_what_no_switch_can_be_is_refused_at_its_line(tmp_path: Path, settings: 
         ("lab: gige, settings: {switch_rate: 100}", "near: a line rate of 100 b/s; a number without a unit is in bits"),
         ("lab: {preset: gige, rate: 1000}", "near: a line rate of 1000 b/s; a number without a unit"),
         ("lab: {preset: gige, shared_buffer: 1}", "near: a shared_buffer of 1 B holds no whole frame of 1514 B"),
+        (
+            "lab: {preset: gige, buffer: 64KiB, pfc: 0, xoff: 1MiB}",
+            "near: an xoff of 1048576 B is more than the buffer of 65536 B, which is of what may be dropped",
+        ),
+        (
+            "lab: {preset: gige, buffer: 64KiB, ecn_min: 1MiB, ecn_max: 2MiB}",
+            "near: an ecn_min of 1048576 B is more than the buffer of 65536 B: no frame finds so much",
+        ),
         (f"{PFC}, settings: {{switch_ecn_probability: 10%}}", "ecn_probability does nothing: no frame is marked"),
         ("lab: {preset: gige, headroom: 40KiB}", "near: headroom does nothing: nothing is paused without `pfc`"),
         ("lab: {preset: gige, ecn_probability: 10%}", "near: ecn_probability does nothing: no frame is marked without"),

@@ -40,6 +40,21 @@ def _of_numbers(switch: SwitchSpec) -> Iterator[str]:
     frame_bytes = switch.mtu_bytes + HEADER_BYTES
     if 0 < (shared := switch.queues.shared_buffer_bytes) < frame_bytes:
         yield f"a shared_buffer of {shared} B holds no whole frame of {frame_bytes} B"
+    yield from _beyond_buffer(switch)
+
+
+def _beyond_buffer(switch: SwitchSpec) -> Iterator[str]:
+    """Yield thresholds above a buffer that each queue has to itself."""
+    queues, buffer_bytes = switch.queues, switch.buffer_bytes
+    if queues.shared_buffer_bytes or not buffer_bytes:
+        return
+    pauses = bool(queues.pfc) or switch.on_full == "pause"
+    if pauses and (queues.xoff_bytes or 0) > buffer_bytes:
+        what = f"an xoff of {queues.xoff_bytes} B is more than the buffer of {buffer_bytes} B"
+        yield f"{what}, which is of what may be dropped: what is paused is held up to the xoff and headroom of a port"
+    least = queues.ecn_min_bytes or 0
+    if least > buffer_bytes and not pauses:
+        yield f"an ecn_min of {least} B is more than the buffer of {buffer_bytes} B: no frame finds so much in a queue"
 
 
 def _without_effect(switch: SwitchSpec) -> Iterator[tuple[str, str]]:

@@ -280,7 +280,8 @@ def find(name: str | None = None) -> Lab:
         name = persistent[0]
     if name not in standing:
         what = f"there is no lab {name!r}" if name else f"{len(persistent) or 'no'} labs stand, and none was named"
-        known = ", ".join(standing if name else persistent) or "none; `fabriscope lab up` makes one"
+        of_runs = f"of runs, which take --lab NAME: {', '.join(standing)}" if standing and not persistent else ""
+        known = ", ".join(standing if name else persistent) or of_runs or "none; `fabriscope lab up` makes one"
         raise LabError(what, fix=f"standing: {known}")
     record = standing[name]
     details = record.details

@@ -47,6 +47,8 @@ def _of_kind(name: str, fabric: FabricSection, in_lab: list[str]) -> Iterator[tu
         yield (), f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
     if fabric.lab is not None and fabric.line_rate is not None:
         yield ("line_rate",), "line_rate is of a real interface", "write `lab: {preset: ..., rate: ...}`"
+    elif fabric.line_rate == 0:
+        yield ("line_rate",), "a line_rate of 0 allows nothing", "write what the wire has, as 25Gb/s, or leave it out"
 
 
 def _of_interfaces(

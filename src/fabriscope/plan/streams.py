@@ -150,8 +150,9 @@ def _of_hosts(key_of: str, given: ManyToManySection, hosts: Sequence[str]) -> It
             continue
         strangers = [host for host in lists[key] if host not in hosts]
         if strangers:
-            what = f"{', '.join(strangers[:5])} of {key_of} is not among the plan's hosts"
-            yield (key_of, key), what, "add it to hosts"
+            one = len(strangers) == 1
+            what = f"{', '.join(strangers[:5])} of {key_of} {'is' if one else 'are'} not among the plan's hosts"
+            yield (key_of, key), what, f"add {'it' if one else 'them'} to hosts"
     if key_of == "many_to_many" and len(lists.get("to", ())) < 2:
         what = f"many_to_many needs several hosts that receive, and {len(lists.get('to', ())) or 'none'} is named"
         yield (key_of, "to"), what, "name them, as in `to: 'node[1-2]'`; with one host it is many_to_one"

@@ -34,8 +34,8 @@ def stream_map(window: StreamWindow, ports: WindowPorts | None = None) -> Markup
         [next(colour for most, colour in steps if value <= most) for value in row] for row in rows
     ]
     if ports is not None:
-        queues = _columns(ports.by_interval(ports.receivers, "queue_bytes", max), max)
-        losses = _columns(ports.by_interval(ports.receivers, "dropped_frames", sum))
+        queues = _columns(ports.by_interval(ports.ways, "queue_bytes", max), max)
+        losses = _columns(ports.by_interval(ports.ways, "dropped_frames", sum))
         pauses = _columns(ports.by_interval(ports.senders, "paused_ns", sum))
         drawn += [[], _shades(queues), [LOST if lost else BELOW[0] for lost in losses], _shades(pauses)]
     return cells(drawn, CELL)

@@ -15,6 +15,7 @@ from fabriscope.analysis.incast.evidence import Evidence, evidence_by_entry
 from fabriscope.analysis.incast.points import IncastCurve, IncastPoint
 from fabriscope.analysis.incast.states import knee_of, state_of
 from fabriscope.analysis.incast.switch_windows import SwitchCounts, counts_by_case, evidence_of
+from fabriscope.analysis.incast.waiting import waits_for
 from fabriscope.analysis.values.estimates import Centre, Estimate
 from fabriscope.analysis.values.streams import (
     AGGREGATE,
@@ -75,10 +76,11 @@ def incast_curves(run: RunData, estimates: Iterable[Estimate], method: str) -> l
     for row in estimates:
         if kind_of(row.benchmark).pattern in OF_STREAMS:
             of_cases[row.case_id][row.metric_id] = row
+    failures = {(record.launch_id, case_id) for record in run.journal for case_id in record.failures}
+    failed = {case_id for _, case_id in failures}
     windows: dict[str, list[StreamWindow]] = defaultdict(list)
-    for (_, case_id), of_launch in windows_by_launch(run).items():
-        windows[case_id] += of_launch
-    failed = {case_id for record in run.journal for case_id in record.failures}
+    for (launch_id, case_id), of_launch in windows_by_launch(run).items():
+        windows[case_id] += [] if (launch_id, case_id) in failures else of_launch
     cases: dict[tuple[Curve, int], list[PlannedCase]] = defaultdict(list)
     for case in planned_cases(run):
         measured = of_cases[case.case_id].get(AGGREGATE)
@@ -111,7 +113,9 @@ def _point(
     sound = {name: one for name, one in metrics.items() if row is not None and not row.impossible}
     aggregate = sound.get(AGGREGATE)
     of_entry = run.once(evidence_by_entry).get(case.entry_id, Evidence())
-    counts, entry = run.once(counts_by_case).get(case.case_id), run.manifest.cases[case.case_id].entry
+    counts, planned = run.once(counts_by_case).get(case.case_id), run.manifest.cases[case.case_id]
+    entry, duration_ns = planned.entry, max((window.duration_ns for window in windows), default=None)
+    fabric, switch = run.manifest.fabrics.get(entry.fabric or ""), run.manifest.switches.get(entry.fabric or "")
     return IncastPoint(
         case_id=case.case_id,
         stream_count=case.rank_count - layout_from(case.ranks).receiver_count,
@@ -124,11 +128,12 @@ def _point(
         launch_count=row.launch_count if row else 0,
         refused_window_count=sum(not window.is_comparable for window in windows),
         evidence=evidence_of(counts, of_entry),
-        destinations=destinations_of(run, run.manifest.cases[case.case_id], windows, method),
+        destinations=destinations_of(run, planned, windows, method),
         sending_host_count=len(set(entry.hosts[entry.receivers :])),
         host_fairness=_host_fairness(entry, windows),
         lacks_because="" if aggregate else _why_lacking(windows, is_above_wire=row is not None),
         carried_share=_carried_share(run, entry, counts),
+        waits_for=waits_for(planned, duration_ns, fabric, switch),
     )
 
 

@@ -55,7 +55,7 @@ def destinations_of(run: RunData, case: Case, windows: Sequence[StreamWindow], m
                 if window.is_comparable:
                     of_launches[metric_id][window.launch_id].append(window.metric(metric_id, rank))
         aggregates, slowest, fairness = ([median(of) for of in one.values()] for one in of_launches.values())
-        dropped = of_windows.dropped_by_host[host] if of_windows else drops.get((entry.entry_id, host))
+        dropped = of_windows.dropped_by_port[host] if of_windows else drops.get((entry.entry_id, host))
         found.append(
             Destination(
                 host, stream_count, _centre(aggregates, method), median(slowest) if slowest else None,

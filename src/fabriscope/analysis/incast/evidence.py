@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
+from fabriscope.analysis.values.ways import cables_of
 from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Entry
@@ -33,7 +34,7 @@ class Evidence:
     """What was counted while launches of one number of streams ran; None where nobody counted."""
 
     dropped_frames: int | None = None
-    """By the lab's switch, on its way to the hosts that receive."""
+    """By the lab's switch, on its way to the hosts that receive; of two switches, on their cable too."""
     pauses: int | None = None
     """How often the lab's switch stopped a host that sends; elsewhere, pause frames that the senders' cards counted."""
     marked_frames: int | None = None
@@ -49,7 +50,7 @@ class Evidence:
     victim_pauses: int | None = None
     """How often the lab's switch stopped the hosts of a bystander; of many to one alone there is none."""
     lost_frames: int | None = None
-    """On the cables of the lab, as its plan wants, to those that receive and those that send."""
+    """On the cables of the lab, to those that receive and those that send: as its plan wants, or as a link was down."""
     tcp_sent_bytes: int | None = None
     """What TCP sent on the connections of which `retransmitted_bytes` tells."""
 
@@ -76,8 +77,9 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
         fabric = entry.fabric or ""
         receivers = entry.hosts[first : first + entry.receivers]
         senders = entry.hosts[first + entry.receivers :]
-        dropped = _grew(ports, before, fabric, receivers, "dropped_frames")
-        marked = _grew(ports, before, fabric, receivers, "marked_frames")
+        there = (*receivers, *cables_of(entry, run.manifest.switches.get(fabric)))
+        dropped = _grew(ports, before, fabric, there, "dropped_frames")
+        marked = _grew(ports, before, fabric, there, "marked_frames")
         pauses = _grew(ports, before, fabric, senders, "pauses")
         of_victim = _grew(ports, before, fabric, entry.hosts[:first], "pauses")
         watches = run.watches(record)
@@ -87,7 +89,7 @@ def evidence_by_entry(run: RunData) -> dict[str, Evidence]:
             ports_grew(watches, senders, names) for names in (RETRIES, NOT_READY, NOTIFICATIONS)
         )
         sent, again = (None, None) if layer_of(entry.layer).needs_rdma else _sent_and_again(watches)
-        lost = _grew(ports, before, fabric, (*receivers, *senders), "lost_frames")
+        lost = _lost(ports, before, fabric, (*receivers, *senders))
         found[entry.entry_id].append(
             Evidence(dropped, pauses, marked, again, retries, not_ready, told, of_victim, lost, sent)
         )
@@ -136,7 +138,7 @@ def _sum(parts: Sequence[Evidence]) -> Evidence:
 
 
 def _ports(record: LaunchRecord) -> dict[tuple[str, str], dict[str, int]]:
-    """Return fabric and host to the counters of the switch's port."""
+    """Return fabric and host to the counters of the switch's port, and of the cables between switches likewise."""
     found: dict[tuple[str, str], dict[str, int]] = {}
     match record.fabric_counters:
         case {"ports": [*ports]}:
@@ -145,7 +147,22 @@ def _ports(record: LaunchRecord) -> dict[tuple[str, str], dict[str, int]]:
                     case {"fabric": str() as fabric, "host": str() as host, **counters}:
                         numbers = {str(name): value for name, value in counters.items() if isinstance(value, int)}
                         found[fabric, host] = numbers
+    match record.fabric_counters:
+        case {"trunks": [*cables]}:
+            for cable in cables:
+                match cable:
+                    case {"fabric": str() as fabric, "from": int() as one, "to": int() as other, "priorities": [*each]}:
+                        found[fabric, f"switch{one}>switch{other}"] = _sums(each)
     return found
+
+
+def _sums(priorities: Sequence[object]) -> dict[str, int]:
+    """Return the sums of what was counted by priority; a cable has none of its own."""
+    totals: Counter[str] = Counter()
+    for one in priorities:
+        if isinstance(one, Mapping):
+            totals.update({str(name): value for name, value in one.items() if isinstance(value, int)})
+    return dict(totals)
 
 
 def _grew(ports: _Ports, before: _Ports, fabric: str, hosts: Sequence[str], name: str) -> int | None:
@@ -160,6 +177,12 @@ def _grew(ports: _Ports, before: _Ports, fabric: str, hosts: Sequence[str], name
             earlier = before.get((fabric, host), {}).get(name, 0)
             growths.append(now - earlier if now >= earlier else now)
     return sum(growths) if growths else None
+
+
+def _lost(ports: _Ports, before: _Ports, fabric: str, hosts: Sequence[str]) -> int | None:
+    counted = [_grew(ports, before, fabric, hosts, name) for name in ("lost_frames", "link_down_frames")]
+    known = [number for number in counted if number is not None]
+    return sum(known) if known else None
 
 
 def _sent_and_again(watches: Mapping[str, Watch]) -> tuple[int | None, int | None]:

@@ -54,6 +54,9 @@ class IncastPoint:
     """Of the wire, what the lab's switch delivered in the windows; None where nobody knows it, and for RDMA, which
     holds nothing back behind a frame that was lost."""
 
+    waits_for: str = ""
+    """What else than a slow machine leaves the wire empty, in words (waiting.py); empty where nothing is known."""
+
     @property
     def judged_fairness(self) -> float | None:
         """Return Jain's index by which streams are unfair to each other.

@@ -74,7 +74,7 @@ def _fallen(told: Sequence[IncastPoint], knee: Knee) -> tuple[str, str]:
     fall, counts = _fall(told, knee), _counted(told)
     beyond = [point for point in told if point.stream_count >= knee.value]
     if _nothing_was_full(beyond):
-        return UNDECIDED, f"{fall}, yet the switch dropped and paused nothing: {MACHINE}"
+        return UNDECIDED, f"{fall}, yet the switch dropped and paused nothing: {_limit(beyond)}"
     if full := _wire_was_full(beyond):
         return UNDECIDED, f"{fall}, yet {full}; {counts}"
     if knee.high is not None:
@@ -162,7 +162,13 @@ def _machine_is_the_limit(points: Sequence[IncastPoint]) -> str:
     if any(full):
         return ""
     what = f"the hosts send or receive at most {max(shares):.0%} of what the wire allows"
-    return f"{what}, and nothing was dropped or paused: {MACHINE}"
+    return f"{what}, and nothing was dropped or paused: {_limit(points)}"
+
+
+def _limit(points: Sequence[IncastPoint]) -> str:
+    """Return what was measured where nothing of the fabric was full: the machine, unless it may be something else."""
+    waits = next((point.waits_for for point in points if point.waits_for), "")
+    return f"{waits}, so that nothing tells what the limit is" if waits else MACHINE
 
 
 def _never_full(points: Sequence[IncastPoint]) -> str:

@@ -10,6 +10,7 @@ import polars as pl
 
 from fabriscope.analysis.incast.evidence import Evidence
 from fabriscope.analysis.values.streams import StreamWindow, windows_by_launch
+from fabriscope.analysis.values.ways import cables_of, wire_count
 from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Entry
@@ -33,15 +34,15 @@ _COLUMNS = tuple(SWITCH_SCHEMA)[4:]
 class SwitchCounts:
     """What was counted in all windows of a case."""
 
-    dropped_by_host: Mapping[str, int]
-    """By each host that receives: frames lost on their way there."""
+    dropped_by_port: Mapping[str, int]
+    """By each host that receives: frames lost on their way there; and by the cable between switches that is on it."""
     marked_frames: int
     pauses: int
     """Of the hosts that send."""
     carried_bytes: float = 0.0
     """On the wire, to those that receive."""
     wire_ns: int = 0
-    """For how long, of all wires to them together."""
+    """For how long, of all wires together that bound it."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +55,21 @@ class WindowPorts:
     """When the last sender ended."""
     entry: Entry
     ports: Mapping[str, PortSeries]
-    """By host."""
+    """By host, and the cables between switches likewise."""
+    cables: tuple[str, ...] = ()
+    """Those that the streams cross."""
+    wire_count: int = 1
+    """How many wires bound what comes to those that receive."""
 
     @property
     def receivers(self) -> tuple[str, ...]:
         """Return the hosts that receive, each once."""
         return tuple(dict.fromkeys(self.entry.hosts[: self.entry.receivers]))
+
+    @property
+    def ways(self) -> tuple[str, ...]:
+        """Return where frames may be lost or marked on their way: the ports to those that receive, and the cables."""
+        return (*self.receivers, *self.cables)
 
     @property
     def senders(self) -> tuple[str, ...]:
@@ -99,9 +109,11 @@ def ports_in(run: RunData, window: StreamWindow) -> WindowPorts | None:
     if series is None or span is None or span[0] < series.since_unix_ns:
         return None
     ports = series.of(entry.fabric or "")
-    if not set(entry.hosts) <= set(ports):
+    switch = run.manifest.switches.get(entry.fabric or "")
+    cables = cables_of(entry, switch)
+    if not {*entry.hosts, *cables} <= set(ports):
         return None
-    return WindowPorts(window, *span, entry, ports)
+    return WindowPorts(window, *span, entry, ports, cables, wire_count(entry, switch))
 
 
 def _series(run: RunData) -> dict[int, SwitchSeries]:
@@ -134,22 +146,22 @@ def evidence_of(counts: SwitchCounts | None, of_entry: Evidence) -> Evidence:
     """Return what is known of a case: by the switch of its windows, by the hosts of all that its entry launched."""
     if counts is None:
         return of_entry
-    told = {**vars(of_entry), "dropped_frames": sum(counts.dropped_by_host.values()), "pauses": counts.pauses}
+    told = {**vars(of_entry), "dropped_frames": sum(counts.dropped_by_port.values()), "pauses": counts.pauses}
     return Evidence(**{**told, "marked_frames": counts.marked_frames})
 
 
 def _counts(seen: WindowPorts | None) -> SwitchCounts | None:
     if seen is None:
         return None
-    dropped = {host: seen.total([host], "dropped_frames") for host in seen.receivers}
-    marked, pauses = seen.total(seen.receivers, "marked_frames"), seen.total(seen.senders, "pauses")
-    wire_ns = (seen.end_unix_ns - seen.begin_unix_ns) * len(seen.receivers)
+    dropped = {port: seen.total([port], "dropped_frames") for port in seen.ways}
+    marked, pauses = seen.total(seen.ways, "marked_frames"), seen.total(seen.senders, "pauses")
+    wire_ns = (seen.end_unix_ns - seen.begin_unix_ns) * seen.wire_count
     return SwitchCounts(dropped, marked, pauses, seen.carried_bytes(), wire_ns)
 
 
 def _sum(parts: Sequence[SwitchCounts]) -> SwitchCounts:
-    hosts = dict.fromkeys(host for part in parts for host in part.dropped_by_host)
-    dropped = {host: sum(part.dropped_by_host.get(host, 0) for part in parts) for host in hosts}
+    ports = dict.fromkeys(port for part in parts for port in part.dropped_by_port)
+    dropped = {port: sum(part.dropped_by_port.get(port, 0) for part in parts) for port in ports}
     marked, pauses = sum(part.marked_frames for part in parts), sum(part.pauses for part in parts)
     return SwitchCounts(
         dropped, marked, pauses, sum(part.carried_bytes for part in parts), sum(part.wire_ns for part in parts)

@@ -97,11 +97,12 @@ def metric_limit(
     carrier: str,
     delay_ns: int = 0,
     ranks: Layout = TWO_RANKS,
+    wire_count: int | None = None,
 ) -> float | None:
     """Return the physical limit of a metric: the most of a rate, the least of a time, None for none.
 
-    Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need no wire.
-    The window is None where more is sent before one has arrived: TCP may fill every segment then.
+    Of many to one it is that of what crosses the wire, over its share of all: senders on rank 0's host need none. The
+    window is None where TCP may fill every segment; `wire_count` is of many to many (ways.py), None by its layout.
     """
     metric = metric_of(metric_id)
     quantity, moves = metric.quantity, metric.moves
@@ -115,11 +116,10 @@ def metric_limit(
     if not moves.is_window:
         least_ns = least_latency_ns(line_rate_bits_per_s, mtu_bytes, message_size_bytes, carrier, delay_ns)
         return None if least_ns is None else message_size_bytes * 1e9 / least_ns
-    flow_count = _flow_count(moves.flows, ranks)
-    if flow_count == 0:
+    if (flow_count := _flow_count(moves.flows, ranks)) == 0:
         return None
     share_of_all = flow_count / (ranks.rank_count - ranks.receiver_count) if moves.flows == SENDERS else 1.0
-    port_count = _port_count(ranks)
+    port_count = wire_count or _port_count(ranks)
     if carrier == ROCE:  # every message has packets of its own
         in_flight_bytes = message_size_bytes
     elif window_size is None:

@@ -25,6 +25,7 @@ from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
 from fabriscope.analysis.values.kept_state import KEPT, order_of, with_kept_state
 from fabriscope.analysis.values.memory_bound import copy_limit, copy_rate
 from fabriscope.analysis.values.streams import STREAM_METRICS, windows_by_launch
+from fabriscope.analysis.values.ways import wire_count
 from fabriscope.model.benchmark_kind import OF_STREAMS
 from fabriscope.model.benchmarks import drains_windows, kind_of
 from fabriscope.model.manifest import Manifest
@@ -240,7 +241,7 @@ class _Limits:
 
     def __init__(self, manifest: Manifest) -> None:
         self._fabrics = manifest.fabrics
-        self._parameters = {case_id: case.parameter_map for case_id, case in manifest.cases.items()}
+        self._cases = manifest.cases
         self._switches = manifest.switches
         self._copy_rate = copy_rate(manifest)
         self._known: dict[tuple[str, str], float | None] = {}
@@ -261,14 +262,17 @@ class _Limits:
         if fabric is None or case.placement != "inter":
             return None
         carrier, mtu_bytes = carrier_of(case.layer, fabric)
-        largest = LARGEST_MTU_BYTES if kind_of(case.benchmark).pattern in OF_STREAMS else None
+        has_streams, switch = kind_of(case.benchmark).pattern in OF_STREAMS, self._switches.get(fabric.name)
+        largest, planned = LARGEST_MTU_BYTES if has_streams else None, self._cases.get(case.case_id)
+        parameters = planned.parameter_map if planned is not None else {}
         return metric_limit(
             metric_id,
             fabric.line_rate_bits_per_s,
             mtu_bytes or largest,
             case.message_size_bytes,
-            case.window_size if drains_windows(case.benchmark, self._parameters.get(case.case_id, {})) else None,
+            case.window_size if drains_windows(case.benchmark, parameters) else None,
             carrier,
-            self._switches[fabric.name].delay_ns if fabric.name in self._switches else fabric.delay_ns or 0,
+            switch.delay_ns if switch is not None else fabric.delay_ns or 0,
             layout_from(case.ranks),
+            wire_count(planned.entry, switch) if has_streams and planned is not None else None,
         )

@@ -179,13 +179,14 @@ def _maps(results: Results, curves: Sequence[IncastCurve]) -> list[Block]:
 
 def _under(ports: WindowPorts) -> str:
     """Return what the rows of the switch are, and the most of each."""
-    fullest = max(ports.by_interval(ports.receivers, "queue_bytes", max), default=0)
+    fullest = max(ports.by_interval(ports.ways, "queue_bytes", max), default=0)
     paused_ns = ports.by_interval(ports.senders, "paused_ns", sum)
     share = sum(paused_ns) / (max(1, len(paused_ns)) * ports.window.interval_ns * len(ports.senders))
     where = "queue to the receiver" if len(ports.receivers) == 1 else "queues to the receivers"
+    where += " and of the cable between the switches" if ports.cables else ""
     return (
         f"; under them the {where} (at most {bytes_text(fullest)}), where frames were dropped "
-        f"({ports.total(ports.receivers, 'dropped_frames')}), and for how long senders were paused ({share:.0%} of "
+        f"({ports.total(ports.ways, 'dropped_frames')}), and for how long senders were paused ({share:.0%} of "
         "their time)"
     )
 
