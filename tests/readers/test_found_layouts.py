@@ -202,3 +202,9 @@ def test_an_hpcc_that_was_told_to_leave_hpl_out_is_whole() -> None:
 def test_an_input_of_hpl_in_a_page_is_no_log_of_it() -> None:
     page = "HPLinpack benchmark input file\nInnovative Computing Laboratory\n\ntcp_lat:\n    latency  =  26.5 us\n"
     assert read(page).program == "qperf"
+
+
+def test_a_table_with_decimal_commas_says_which_line_cannot_be_read() -> None:
+    text = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n1            3,50\n2            3,75\n"
+    (problem,) = read(text).problems
+    assert problem.text == "osu_latency has no row that can be read: '1 3,50'"

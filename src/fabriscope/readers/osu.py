@@ -66,6 +66,8 @@ class _State:
     table: TableDraft | None = None
     windows: tuple[int, ...] = ()
     fan: str = ""
+    odd: str = ""
+    """The first line of a table that begins as a row and is none."""
     versions: set[str] = field(default_factory=set)
 
     def say(self, name: str, value: str | int) -> None:
@@ -136,7 +138,7 @@ def _begin(state: _State, title: re.Match[str]) -> None:
     if test.name == "osu_bw" and state.fan:
         test = test_of(re.match(TITLE, f"OSU MPI Fan {state.fan.capitalize()} Bandwidth Test") or title)
     state.fan = ""
-    state.test, state.table, state.heads, state.windows = test, None, (), ()
+    state.test, state.table, state.heads, state.windows, state.odd = test, None, (), (), ""
     state.title, state.title_line = words, state.draft.line
     version = VERSION.match(title["version"])
     if version:
@@ -155,7 +157,8 @@ def _close(state: _State) -> None:
         return
     if state.table is None or not state.table.rows:
         line = state.table.line if state.table is not None else state.title_line
-        state.draft.problem(f"{state.test.name} has no row", "cut", line)
+        odd = f" that can be read: {shown(state.odd)}" if state.odd else ""
+        state.draft.problem(f"{state.test.name} has no row{odd}", "cut", line)
     state.test = state.table = None
 
 
@@ -229,7 +232,7 @@ def _new_table(state: _State, test: Test, found: tuple[Head, ...]) -> None:
         state.draft.problem(says, "said")
     elif state.table is not None:
         state.draft.tables.pop()  # it is the last: nothing else begins one
-    state.heads, state.windows = found, ()
+    state.heads, state.windows, state.odd = found, (), ""
     state.table = state.draft.table(test.name, [head.column for head in found])
     state.table.parameters = list(state.said)
 
@@ -254,6 +257,7 @@ def _row(state: _State, test: Test, table: TableDraft, words: list[str]) -> None
     is_first = words[:1] and (is_number(words[0]) if state.heads[0].column.kind != "word" else len(words) > 1)
     is_damaged = len(words) > 1 and words[1][:1].isdigit() and not is_number(words[1])  # others' words behind a number
     if not is_first or len(words) != len(columns) or is_damaged:
+        state.odd = state.odd or (" ".join(words) if words and words[0].isdecimal() else "")
         return
     if state.heads[0].key == SIZE and not words[0].isdecimal():
         if is_row(words):
