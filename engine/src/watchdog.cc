@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "fabriscope/burst_timer.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/error.h"
 
@@ -48,6 +49,8 @@ void Watchdog::arm(std::optional<std::string> case_id, std::int64_t extra_ns) {
   const std::lock_guard<std::mutex> lock(mutex_);
   case_id_ = std::move(case_id);
   extra_ns_ = extra_ns;
+  std::int64_t left = kWatchedElsewhere;  // by the burst before
+  progress_.compare_exchange_strong(left, 0, std::memory_order_relaxed);
   seen_progress_ = progress_.load(std::memory_order_relaxed);
   seen_at_ns_ = SteadyClock::now();
   departed_looks_ = 0;
@@ -82,7 +85,7 @@ void Watchdog::watch() {
 std::optional<Watchdog::Alarm> Watchdog::look() {
   const std::int64_t now_ns = SteadyClock::now();
   const std::int64_t progress = progress_.load(std::memory_order_relaxed);
-  if (progress != seen_progress_) {
+  if (progress != seen_progress_ || progress == kWatchedElsewhere) {
     seen_progress_ = progress;
     seen_at_ns_ = now_ns;
   }

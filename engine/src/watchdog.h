@@ -45,7 +45,8 @@ class Watchdog {
     Watchdog& watchdog_;
   };
 
-  // Whoever works inside a case changes it; as long as it changes, all is well.
+  // Whoever works inside a case changes it; as long as it changes, or is kWatchedElsewhere, all is
+  // well.
   std::atomic<std::int64_t>& progress() { return progress_; }
 
  private:

@@ -61,6 +61,31 @@ TEST(each_stream_has_its_bytes_by_intervals) {
   }
 }
 
+TEST(streams_that_last_longer_than_a_case_may_stand_still_come_further_all_the_while) {
+  const std::string items = "budget_ns 20000000\ncase_timeout_ns 400000000\n";
+  for (const char* mode : {"streams", "rounds"}) {
+    const std::string one =
+        "case id=s benchmark=many_to_one message_size_bytes=3000 "
+        "duration_ms=1500 mode=" +
+        std::string(mode) + "\n";
+    const Ran ran = run_in_threads("tcp", spec_with(one, items), 3);
+    CHECK_EQUAL(ran.exit_code, kExitOk);
+    CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
+  }
+}
+
+TEST(a_stream_that_stands_still_is_noticed) {
+  const TemporaryFolder folder;
+  const std::string spec =
+      spec_with("case id=s benchmark=many_to_one message_size_bytes=3000 duration_ms=1500\n",
+                "budget_ns 20000000\ncase_timeout_ns 500000000\n");
+  Process process(
+      folder, "run",
+      {"--transport", "hanging", "--rendezvous", "threads", "--spec", folder.write("spec", spec)});
+  CHECK_EQUAL(process.wait(), kExitWatchdog);
+  CHECK_CONTAINS(process.output(), R"("failure","case":"s","reason":"no progress for)");
+}
+
 TEST(what_was_sent_is_counted_to_the_byte) {
   const Ran ran = run_in_threads(
       "tcp", spec_with("case id=s benchmark=many_to_one message_size_bytes=30000 duration_ms=20\n"),

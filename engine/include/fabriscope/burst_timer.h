@@ -13,6 +13,9 @@ namespace fabriscope {
 
 class Rendezvous;
 
+// In place of a progress: this rank waits for others, whom somebody else watches.
+constexpr std::int64_t kWatchedElsewhere = -1;
+
 // How a rank of a group begins each operation, and where it writes down when it did.
 struct GroupStart {
   std::int64_t* start_ticks = nullptr;          // one a sample
@@ -59,6 +62,11 @@ class BurstTimer {
   // processors, it sleeps a moment, and those that are due as well begin now, not after its time
   // slice.
   void give_way() const;
+
+  // An operation that lasts says for the watchdog that it comes further; or that it waits for ranks
+  // that see for themselves whether they do, to the end of the burst.
+  void come_further() const { progress_.fetch_add(1, std::memory_order_relaxed); }
+  void leave_watch() const { progress_.store(kWatchedElsewhere, std::memory_order_relaxed); }
 
   std::int64_t start_ticks() const { return start_ticks_; }
   std::int64_t operation_count() const { return sample_count_ * operations_per_sample_; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../transports/backoff.h"
+#include "fabriscope/burst_timer.h"
 #include "fabriscope/clock.h"
 #include "fabriscope/transport.h"
 
@@ -22,9 +23,12 @@ class Arrivals {
   static constexpr std::int64_t kLeastIntervalNs = 10'000'000;
 
   Arrivals() = default;
+  // `timer` is told of all that arrives; an operation lasts as long as the wire takes for what
+  // senders and their kernels hold.
   Arrivals(const std::vector<Endpoint*>& endpoints, std::size_t operation_count,
-           std::int64_t duration_ns)
-      : interval_ns_(
+           std::int64_t duration_ns, const BurstTimer& timer)
+      : timer_(&timer),
+        interval_ns_(
             std::max(kLeastIntervalNs, (duration_ns + kMostIntervals - 1) / kMostIntervals)),
         interval_count_(static_cast<std::size_t>((duration_ns + interval_ns_ - 1) / interval_ns_)),
         bytes_(operation_count * endpoints.size() * (interval_count_ + 1)) {
@@ -136,6 +140,7 @@ class Arrivals {
   void add(std::size_t index, std::int64_t at_ns, std::int64_t bytes) {
     bytes_[(operation_ * streams_.size() + index) * (interval_count_ + 1) + interval_at(at_ns)] +=
         bytes;
+    timer_->come_further();
   }
 
   // Evenly over the time in which it came: what is not whole cannot be seen.
@@ -167,6 +172,7 @@ class Arrivals {
     return true;
   }
 
+  const BurstTimer* timer_ = nullptr;
   std::int64_t interval_ns_ = kLeastIntervalNs;
   std::size_t interval_count_ = 0;
   std::vector<std::int64_t> bytes_;  // by operation, stream, interval

@@ -86,14 +86,16 @@ class ManyToOne : public Benchmark {
   void run(const BenchmarkContext& context, BurstTimer& timer) override {
     const auto operation_count = static_cast<std::size_t>(timer.operation_count());
     if (context.rank > context.peer) {
+      timer.leave_watch();  // also when it has ended: what a kernel has taken is still under way
       in_rounds_ ? answer(context, timer) : stream(context, timer);
       context.rendezvous.gather({});
       return;
     }
-    arrivals_ = Arrivals(context.endpoints, operation_count, duration_ns_);
+    arrivals_ = Arrivals(context.endpoints, operation_count, duration_ns_, timer);
     sees_parts_ = arrivals_.sees_parts() ? 1 : 0;
     traffic_.assign(context.endpoints.size(), PairTraffic{});
     in_rounds_ ? ask(context, timer) : gather(context, timer);
+    if (parameter_or(context.parameters, kReceivers, "1") != "1") timer.leave_watch();
     accounts_ = StreamAccounts(arrivals_, traffic_, operation_count);
     accounts_.collect(context.rendezvous);
   }
@@ -188,11 +190,9 @@ class ManyToOne : public Benchmark {
   // Whether the message that was waited for has come.
   bool take(Stream& stream, std::size_t index, std::size_t size_bytes) {
     if (!arrivals_.come_further(index)) return false;
-    const unsigned char first = *place(stream, stream.next, size_bytes);
-    ++stream.next;
+    if (*place(stream, stream.next++, size_bytes) == kLast) stream.is_ending = true;
     arrivals_.add_message(index, size_bytes);
     traffic_[index].back += {static_cast<std::int64_t>(size_bytes), 1};
-    if (first == kLast) stream.is_ending = true;
     if (!stream.is_ending) {
       stream.endpoint->expect(place(stream, stream.ahead++, size_bytes), size_bytes, 1);
     }

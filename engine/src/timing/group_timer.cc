@@ -82,7 +82,9 @@ void BurstTimer::record_starts(Call call, void* operation) {
     const std::int64_t end = TickClock::now();
     group_->start_ticks[sample] = begin;
     durations_[sample] = end - begin;
-    progress_.store(base + sample, std::memory_order_relaxed);
+    if (progress_.load(std::memory_order_relaxed) != kWatchedElsewhere) {
+      progress_.store(base + sample, std::memory_order_relaxed);
+    }
   }
   start_ticks_ = group_->start_ticks[0];
 }

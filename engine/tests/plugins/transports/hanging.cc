@@ -17,12 +17,21 @@ class HangingEndpoint : public WrappedEndpoint {
     WrappedEndpoint::recv(data, size_bytes);
   }
 
+  void wait_all() override {
+    while (rank_ == 0 && waited_ >= kWaited) ::pause();
+    ++waited_;
+    WrappedEndpoint::wait_all();
+  }
+
  private:
   // The check of the payload, the probe of two round trips, and one more.
   static constexpr int kDelivered = 4;
+  // A stream's first messages.
+  static constexpr int kWaited = 64;
 
   int rank_;
   int received_ = 0;
+  int waited_ = 0;
 };
 
 }  // namespace
