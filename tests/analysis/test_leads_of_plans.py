@@ -115,3 +115,20 @@ def test_a_curve_alone_has_its_number_told() -> None:
     measured = {Case(TCP, "ping_pong", 64): [[[10**4 * level]] for level in LEVELS]}
     (sentence,) = results_of(run_of(measured, fabrics=(NET,))).answer
     assert re.fullmatch(r"Between hosts, the least latency is 5.\d+ µs \(.* to .*\) at 64 B, net · TCP\.", sentence)
+
+
+def test_the_best_number_has_its_own_interval_and_name_whoever_is_best_at_other_sizes() -> None:
+    seconds = {(TCP, 1024): 0.1, (TCP, 65536): 0.02, (TCP_OTHER, 1024): 0.01, (TCP_OTHER, 65536): 0.04}
+    measured = {
+        Case(entry, "bandwidth", size, 16): [[[10**9 * time * level]] for level in LEVELS]
+        for (entry, size), time in seconds.items()
+    }
+    (sentence,) = [text for text in results_of(run_of(measured, fabrics=(NET, OTHER))).answer if "largest" in text]
+    least, most = sorted(16 * 65536 * 8 / 0.02 / level / 1e6 for level in (min(LEVELS), max(LEVELS)))
+    found = re.search(
+        r"the largest bandwidth is ([\d.]+) Mb/s \(([\d.]+) .*to ([\d.]+) .*\) at 64 KiB, .*net", sentence
+    )
+    assert found, sentence
+    value, low, high = map(float, found.groups())
+    assert low < value < high
+    assert least < value < most

@@ -85,9 +85,11 @@ def _clause(rows: Sequence[GradedEstimate]) -> str:
         rows = [row for row in rows if row.message_size_bytes == least]
     ranked = sorted(rows, key=lambda row: row.value, reverse=is_rate)
     best = ranked[0]
-    ranked = list({row.curve: row for row in reversed(ranked)}.values())[::-1]
+    of_curve: dict[object, GradedEstimate] = {}
+    for row in ranked:
+        of_curve.setdefault(row.curve, row)  # its best, in the order of the bests
     share = f", {best.value / best.limit:.0%} of what the wire allows" if best.limit and is_rate else ""
-    points = [_Point(_label(row, rows), Centre(row.value, row.low, row.high)) for row in ranked]
+    points = [_Point(_label(row, rows), Centre(row.value, row.low, row.high)) for row in of_curve.values()]
 
     def text(value: float) -> str:
         return value_text(value, metric_id)
