@@ -1,4 +1,4 @@
-"""Launches that are far slower than the others of their entry are counted, and said to be so."""
+"""Launches that are slower than the others of their entry are counted, and said to be so."""
 
 from __future__ import annotations
 
@@ -65,4 +65,4 @@ def test_the_answer_says_how_many_how_slow_and_whether_one_has_more() -> None:
 
 
 def test_nothing_is_said_where_none_was_seen() -> None:
-    assert "far slower" not in _answer(0)
+    assert "launches were slower" not in _answer(0)

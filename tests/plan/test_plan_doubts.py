@@ -124,3 +124,13 @@ def test_a_program_that_is_not_here_is_named_with_its_package(check: Check, monk
         PLAN.replace("benchmarks: {ping_pong: {sizes: [1, 64]}}\n", hpl.replace("{n:", "{program: /opt/xhpl, n:"))
     )
     assert "look again: hpl" not in own.output
+
+
+def test_a_rate_without_its_unit_and_a_time_out_that_is_too_short_are_named(check: Check) -> None:
+    told = check(
+        OF_THIS_MACHINE.replace("localhost", "a,b")
+        .replace("placements: [intra]", "fabrics: {eth: {interface: eth0, line_rate: 10000}}")
+        .replace("budget: 1s", "case_timeout: 1ms")
+    )
+    assert "look again: eth: a line_rate of 10000 b/s; a number without a unit is in bits a second" in told.output
+    assert "look again: case_timeout: launches that do well may say nothing for 1 ms; write 1s or more" in told.output

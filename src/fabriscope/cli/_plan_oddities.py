@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 LONG_DELAY_NS = 100_000_000
 """From host to host: no two places on earth are farther apart on a cable."""
 LEAST_FRAMES_TO_A_LOSS = 100
+LEAST_LINE_RATE_BITS_PER_S = 10**6
+LEAST_CASE_TIMEOUT_NS = 200_000_000
+"""A program that does well may say nothing for this long, on a busy machine."""
 
 
 def oddities(plan: Plan) -> Iterator[str]:
@@ -30,6 +33,10 @@ def oddities(plan: Plan) -> Iterator[str]:
     for name, fabric in plan.section.fabrics.items():
         if fabric.service_level and not speaks_verbs:
             yield f"{name}: service_level is of what verbs send, and no fabric has `rdma`; leave it out"
+        if (rate := fabric.line_rate or LEAST_LINE_RATE_BITS_PER_S) < LEAST_LINE_RATE_BITS_PER_S:
+            yield f"{name}: a line_rate of {rate} b/s; a number without a unit is in bits a second: write 10Gb/s"
+    if (timeout := plan.section.case_timeout) < LEAST_CASE_TIMEOUT_NS:
+        yield f"case_timeout: launches that do well may say nothing for {timeout / 1e6:g} ms; write 1s or more"
 
 
 def _of_switch(name: str, switch: SwitchSpec) -> Iterator[str]:

@@ -27,6 +27,9 @@ LEAST_LAUNCHES = 4
 DIFFERENT = 0.05
 MOST_NAMED = 3
 
+NO_NETWORK = "null."
+"""How the entries of the instrument's own floor begin, of which nothing is asked."""
+
 
 @dataclass(frozen=True)
 class SlowLaunches:
@@ -53,7 +56,7 @@ def slow_launches(values: pl.DataFrame) -> list[SlowLaunches]:
     return [
         SlowLaunches(entry_id, len(levels), slow_of(np.array(levels)))
         for (entry_id, number), levels in of_entry.items()
-        if number == 0 and len(levels) >= LEAST_LAUNCHES
+        if number == 0 and len(levels) >= LEAST_LAUNCHES and not entry_id.startswith(NO_NETWORK)
     ]
 
 
@@ -94,7 +97,7 @@ def sentences(found: Sequence[SlowLaunches]) -> list[str]:
     more = counted(len(told) - MOST_NAMED, "more entry", "more entries")
     words = [one.words() for one in told[:MOST_NAMED]] + ([more] if len(told) > MOST_NAMED else [])
     return [
-        f"Some launches were far slower than the others of their entry: {listed(words)}. Medians do not show that,"
+        f"Some launches were slower than the others of their entry: {listed(words)}. Medians do not show that,"
         f" ratios of blocks do.{_how_often(found)}"
     ]
 
