@@ -10,6 +10,7 @@ import glob
 import os
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -140,17 +141,28 @@ def soft_roce() -> None:
 
 @functools.cache
 def stacks() -> tuple[MpiStack, ...]:
-    """Return the MPI libraries of this machine, looked for once: several files have a case for each."""
-    return tuple(mpi.stacks())
+    """Return the MPI libraries of this machine, looked for once: several files have a case for each.
+
+    One whose compiler has no headers has none: Debian's openmpi-bin, which other packages bring, is without them.
+    """
+    return tuple(stack if _compiles(stack) else replace(stack, mpicxx=None) for stack in mpi.stacks())
+
+
+def _compiles(stack: MpiStack) -> bool:
+    if stack.mpicxx is None:
+        return False
+    argv, env = [str(stack.mpicxx), "-x", "c++", "-E", "-"], {**os.environ, **stack.env}
+    done = subprocess.run(argv, input=b"#include <mpi.h>\n", capture_output=True, env=env, timeout=120, check=False)
+    return done.returncode == 0
 
 
 def mpi_library(name: str = "", path: str | None = None) -> MpiStack:
     """Return an MPI library with a compiler: the one of that name, or any."""
     try:
-        found = [mpi.find(name, path)] if name else mpi.stacks()
+        found = [mpi.find(name, path)] if name else list(stacks())
     except ToolMissing:
         found = []
-    with_compiler = [stack for stack in found if stack.mpicxx is not None]
+    with_compiler = [stack for stack in found if _compiles(stack)]
     if with_compiler:
         return with_compiler[0]
     if path:

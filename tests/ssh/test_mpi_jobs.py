@@ -17,7 +17,6 @@ from tests import needs
 from tests.ssh.cluster import HEAD, Cluster, cluster
 from tests.ssh.test_ssh import wait_until_clean
 
-from fabriscope.hosts import mpi
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.mpi import MpiStack
 
@@ -94,7 +93,7 @@ def place(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def _stacks() -> list[MpiStack]:
-    return [stack for stack in mpi.stacks() if stack.mpicxx]
+    return [stack for stack in needs.stacks() if stack.mpicxx]
 
 
 def _compiled(place: Cluster, stack: MpiStack) -> Path:
