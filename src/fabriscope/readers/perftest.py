@@ -221,12 +221,12 @@ def _check_peak(draft: Draft, columns: Sequence[Column], printed: Mapping[str, V
 
     The peak is looked for between completions that are signalled; some versions pass by the messages after the last.
     """
-    factors = {column.factor for column in columns if column.unit == "bytes_per_s"}
-    if len(factors) > 1:
+    if len({column.factor for column in columns if column.unit == "bytes_per_s"}) > 1:
         raise ParseError("the peak and the average bandwidth are in two units")
     peak, average = float(printed.get("BW_peak", math.nan)), float(printed["BW_average"])
     count = int(printed.get("n_iterations", 1))
-    every = next((int(one.value) for one in draft.tables[-1].parameters if one.name == "signal_every"), 0)
+    moderated = next((str(one.value) for one in draft.tables[-1].parameters if one.name == "signal_every"), "")
+    every = int(moderated) if moderated.isdecimal() else 0
     passed_by = count % every if 0 < every <= count else count / 2
     if average * (count - passed_by) / count > peak * (1 + PEAK_TOLERANCE) + _BANDWIDTH_STEP:
         raise ParseError(f"the average bandwidth is {average}, and its peak {peak}")
