@@ -149,10 +149,19 @@ def stacks() -> tuple[MpiStack, ...]:
 
 
 def _compiles(stack: MpiStack) -> bool:
-    if stack.mpicxx is None:
-        return False
-    argv, env = [str(stack.mpicxx), "-x", "c++", "-E", "-"], {**os.environ, **stack.env}
-    done = subprocess.run(argv, input=b"#include <mpi.h>\n", capture_output=True, env=env, timeout=120, check=False)
+    return stack.mpicxx is not None and _has_headers(str(stack.mpicxx), tuple(sorted(stack.env.items())))
+
+
+@functools.cache
+def _has_headers(mpicxx: str, env: tuple[tuple[str, str], ...]) -> bool:
+    done = subprocess.run(
+        [mpicxx, "-x", "c++", "-E", "-"],
+        input=b"#include <mpi.h>\n",
+        capture_output=True,
+        env={**os.environ, **dict(env)},
+        timeout=120,
+        check=False,
+    )
     return done.returncode == 0
 
 
