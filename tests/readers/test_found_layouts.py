@@ -208,3 +208,24 @@ def test_a_table_with_decimal_commas_says_which_line_cannot_be_read() -> None:
     text = "# OSU MPI Latency Test v5.8\n# Size          Latency (us)\n1            3,50\n2            3,75\n"
     (problem,) = read(text).problems
     assert problem.text == "osu_latency has no row that can be read: '1 3,50'"
+
+
+OLD_PERFTEST = """\
+                    RDMA_Write BW Test
+ Number of qps   : 1
+ Connection type : RC
+ TX depth        : 100
+ #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]
+  2          5000           8.81               8.68
+  4          5000           17.90              17.25
+"""
+
+
+def test_perftest_1_prints_no_rate_of_messages() -> None:
+    first, second = rows(OLD_PERFTEST)
+    assert first["bandwidth_bytes_per_s"] == 8.68 * (1 << 20)
+    assert second["peak_bandwidth_bytes_per_s"] == 17.90 * (1 << 20)
+
+
+def test_of_perftest_1_the_peak_is_what_an_average_is_checked_by() -> None:
+    assert read(OLD_PERFTEST.replace("17.25", "71.25")).problems

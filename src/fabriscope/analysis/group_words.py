@@ -8,7 +8,7 @@ from fabriscope.analysis.best_words import names_text
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import End, Group
-from fabriscope.analysis.words import interval_text, size_text, time_text, value_text
+from fabriscope.analysis.words import interval_text, size_text, tells_size, time_text, value_text
 from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS, PAIRS, SERVICE
 from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.metrics import base_of, metric_of
@@ -63,7 +63,7 @@ def _sentence(rows: Sequence[Group]) -> str:
     text = f"{name_of(best.benchmark, metric_id)} {PLACEMENT_NAMES[best.placement]}, "
     text += f"{best.label(ranks=False)}, {ranks_text(best.benchmark, best.ranks)}: "
     text += _value(best.first, metric_id)
-    if kind_of(best.benchmark).has_size:
+    if tells_size(best.benchmark, best.last_size_bytes):
         text += f" at {size_text(best.first_size_bytes)}"
         if best.size_count > 1:
             text += f" and {_value(best.last, metric_id)} at {size_text(best.last_size_bytes)}"

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable
 
+from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import unit_of
 from fabriscope.model.quantity import UNITS, Unit
 
@@ -35,9 +36,18 @@ def size_text(size_bytes: int | None) -> str:
     return f"{size_bytes} B"
 
 
-def message_text(size_bytes: int, *, has_size: bool) -> str:
-    """Return the message size of a case, of a benchmark that has none (a barrier) `–`."""
-    return size_text(size_bytes) if has_size else UNKNOWN
+def tells_size(benchmark: str, size_bytes: int) -> bool:
+    """Return whether a message size says something: not of a barrier, nor the 0 B of a log that states none.
+
+    Of our own benchmarks 0 B is a message without payload; a benchmark of another program's has no size then.
+    """
+    kind = BENCHMARKS.get(benchmark)
+    return kind.has_size if kind is not None else size_bytes > 0
+
+
+def message_text(benchmark: str, size_bytes: int) -> str:
+    """Return the message size of a case, of one that tells none `–`."""
+    return size_text(size_bytes) if tells_size(benchmark, size_bytes) else UNKNOWN
 
 
 def sizes_text(first_bytes: int, last_bytes: int) -> str:

@@ -1,4 +1,4 @@
-"""The columns of perftest's tables and reports, and the units that stand in their heads."""
+"""The columns of perftest's tables and reports, the units that stand in their heads, and what it measures by."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.readers.base import Column
+from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, Terms
 
 BANDWIDTH, LATENCY, SIZE, RATE = "bandwidth_bytes_per_s", "latency_ns", "message_size_bytes", "message_rate_per_s"
 BYTES_PER_UNIT = {"MB/sec": float(1 << 20), "MiB/sec": float(1 << 20), "Gb/sec": 1e9 / 8}
@@ -60,3 +61,13 @@ def column_of(head: str) -> Column:
         raise ParseError(f"{column.head} is in {unit or 'no unit'}, which is not known")
     factors = {"ns": _NS_PER_UNIT, "bytes_per_s": BYTES_PER_UNIT}.get(column.unit, {})
     return replace(column, factor=factors.get(unit, column.factor))
+
+
+def terms_of(table: str) -> Terms:
+    """Return how the test of a table is timed, and which of its bytes are counted."""
+    if table.endswith("Latency Test"):
+        return Terms("each operation, by the cycle counter of the client's processor")
+    if "BW Test" not in table:
+        return Terms()
+    timing = "all operations together, by the cycle counter of the processor"
+    return Terms(timing, "", BOTH_WAYS if table.endswith("Bidirectional BW Test") else ONE_WAY)

@@ -27,11 +27,10 @@ from fabriscope.model.errors import ParseError
 from fabriscope.model.foreign import shown
 from fabriscope.model.rounding import exactly, span
 from fabriscope.readers import _rows
-from fabriscope.readers._perftest_columns import BANDWIDTH, BYTES_PER_UNIT, COLUMNS, LATENCY, RATE, SIZE, column_of
+from fabriscope.readers._perftest_columns import BANDWIDTH, BYTES_PER_UNIT, COLUMNS, LATENCY, SIZE, column_of, terms_of
 from fabriscope.readers.base import Column, Draft, Parameter, Reader, Value
-from fabriscope.readers.terms import BOTH_WAYS, ONE_WAY, Terms
 
-__all__ = ("BANDWIDTH", "COLUMNS", "LATENCY", "PEAK_TOLERANCE", "RATE", "READER", "SIZE")
+__all__ = ("BANDWIDTH", "COLUMNS", "LATENCY", "PEAK_TOLERANCE", "READER", "SIZE")
 
 _BANDWIDTH_STEP = 0.005
 _MESSAGES_STEP = 0.5
@@ -196,7 +195,7 @@ def _row(draft: Draft, columns: Sequence[Column], words: Sequence[str], units: S
             printed[shown_by] = math.nan  # no time, and beyond the most that stands beside it
         draft.row(printed | ({"BW_average": math.nan} if len(units) > 1 else {}))
     elif shown_by == "BW_average":
-        bandwidth = _bytes_per_s(value, float(printed.get("MsgRate", math.nan)), printed.get("MsgSize"), units)
+        bandwidth = _bytes_per_s(value, printed.get("MsgRate"), printed.get("MsgSize"), units)
         _check_peak(draft, columns, printed)
         is_printed = any(bandwidth == value * unit for unit in units)
         draft.row(printed, derived="" if is_printed else BANDWIDTH)[BANDWIDTH] = bandwidth
@@ -260,28 +259,21 @@ def _check_transactions(said: Mapping[str, tuple[float, str]]) -> None:
         raise ParseError(f"{rate} operations a second do not take {word} each")
 
 
-def _bytes_per_s(printed: float, mega_rate: float, size: Value | None, units: Sequence[float]) -> float:
+def _bytes_per_s(printed: float, mega_rate: Value | None, size: Value | None, units: Sequence[float]) -> float:
     """Return the bandwidth from the column that has more digits; raises ParseError where the two disagree.
 
-    Which unit a report is in only its messages can tell.
+    Which unit a report is in only its messages can tell; a table, which has none before version 2, says it in its head.
     """
-    if size is None or not math.isfinite(mega_rate):
+    if mega_rate is None and len(units) == 1:
+        return printed * units[0]
+    if size is None or mega_rate is None or not math.isfinite(float(mega_rate)):
         raise ParseError("its result has no rate of messages, which the bandwidth is checked by")
-    counted, count_step = mega_rate * 1e6 * float(size), _MESSAGES_STEP * float(size)
+    counted, count_step = float(mega_rate) * 1e6 * float(size), _MESSAGES_STEP * float(size)
     for unit in units:
         bytes_per_s, step = printed * unit, _BANDWIDTH_STEP * unit
         if abs(bytes_per_s - counted) <= step + count_step + _RATE_TOLERANCE * counted:
             return bytes_per_s if step <= count_step else counted
     raise ParseError(f"{printed} is printed as the bandwidth, and its messages come to {counted:.0f} B/s")
-
-
-def _terms(table: str) -> Terms:
-    if table.endswith("Latency Test"):
-        return Terms("each operation, by the cycle counter of the client's processor")
-    if "BW Test" not in table:
-        return Terms()
-    timing = "all operations together, by the cycle counter of the processor"
-    return Terms(timing, "", BOTH_WAYS if table.endswith("Bidirectional BW Test") else ONE_WAY)
 
 
 _SIGNATURE = re.compile(
@@ -294,7 +286,7 @@ READER = Reader(
     "ib_send_lat, ib_write_bw ...",
     _SIGNATURE,
     _fill,
-    _terms,
+    terms_of,
     ("#bytes", "_Test,", '_Test",', "BW Test", "Latency Test"),
     among=_rows.Among(re.compile(r"\s*(?:#|Conflicting CPU frequency)"), _rows.BEGINS_WITH_NUMBER, _rows.doubling),
 )

@@ -26,7 +26,7 @@ from fabriscope.analysis.values.known_traps import known_traps, sentences
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
 from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
-from fabriscope.analysis.words import UNKNOWN, ratio_interval_text, ratio_text, size_text, value_text
+from fabriscope.analysis.words import UNKNOWN, message_text, ratio_interval_text, ratio_text, value_text
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.run_data import RunData
 from fabriscope.running import same_launches
@@ -67,7 +67,7 @@ class Pair:
         """Return the rows as they are printed."""
         return [
             [
-                size_text(row.message_size_bytes),
+                message_text(row.pair.left_curve.benchmark, row.message_size_bytes),
                 *(value_text(value, row.pair.metric_id) for value in (row.left_value, row.right_value)),
                 ratio_text(row.ratio),
                 ratio_interval_text(row.low, row.high) or UNKNOWN,

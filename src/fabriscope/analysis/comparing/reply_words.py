@@ -16,6 +16,7 @@ from fabriscope.analysis.words import (
     ratio_text,
     size_text,
     sizes_text,
+    tells_size,
 )
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
@@ -58,7 +59,10 @@ def question_text(question: Question) -> str:
 
 
 def place_text(question: Question, reply: Reply) -> str:
-    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `in 12 of 40 comparisons, 1 B to 16 KiB`."""
+    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `in 12 of 40 comparisons, 1 B to 16 KiB`.
+
+    Nothing where messages have no size, and there is one circumstance.
+    """
     count, total = len(reply.points), question.point_count
     if count == total:
         return _everywhere(question)
@@ -70,7 +74,7 @@ def place_text(question: Question, reply: Reply) -> str:
 
 def _has_size(point: Compared) -> bool:
     """Return whether its messages have a size: those of a barrier have none."""
-    return kind_of(point.pair.left_curve.benchmark).has_size
+    return tells_size(point.pair.left_curve.benchmark, point.message_size_bytes)
 
 
 def circumstances_text(question: Question, reply: Reply) -> str:
@@ -112,15 +116,15 @@ def transport_text(transport: Mapping[str, int]) -> str:
 
 
 def _said(question: Question, reply: Reply) -> str:
-    place = place_text(question, reply)
+    place = f" {where}" if (where := place_text(question, reply)) else ""
     if reply.verdict == EQUIVALENT:
-        return f"{question.first} and {question.second} are equivalent {place}"
+        return f"{question.first} and {question.second} are equivalent{place}"
     if reply.verdict == UNDECIDED:
         who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
-        return f"{who}undecided {place}{advice(reply)}"
+        return f"{who}undecided{place}{advice(reply)}"
     amount = amount_text(reply)
     fast = " as fast" if amount.endswith("times") else ""
-    return f"{reply.leader} leads {reply.follower} {place}, {amount}{fast}{_varying(reply) if ' to ' in amount else ''}"
+    return f"{reply.leader} leads {reply.follower}{place}, {amount}{fast}{_varying(reply) if ' to ' in amount else ''}"
 
 
 def _varying(reply: Reply) -> str:
@@ -166,8 +170,9 @@ def _everywhere(question: Question) -> str:
     if all(kind_of(curve.benchmark).pattern == APPLICATION for curve in curves):
         return "on every problem" if question.point_count > 1 else "on this problem"
     sizes = {point.message_size_bytes for reply in question.replies for point in reply.points if _has_size(point)}
-    place = "at every size" if len(sizes) != 1 else f"at {size_text(min(sizes))}"
-    return place if question.curve_count == 1 else f"{place} in all {question.curve_count} circumstances"
+    place = "at every size" if len(sizes) > 1 else f"at {size_text(min(sizes))}" if sizes else ""
+    circumstances = "" if question.curve_count == 1 else f"in all {question.curve_count} circumstances"
+    return " ".join(filter(None, (place, circumstances)))
 
 
 def _run_of_sizes(question: Question, sizes: Sequence[int]) -> str:

@@ -9,8 +9,7 @@ from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.bounds import TOLERANCE
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import sizes_text
-from fabriscope.model.benchmarks import kind_of
+from fabriscope.analysis.words import sizes_text, tells_size
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.quantity import Completion, Direction, Ranks
@@ -37,7 +36,7 @@ class KnownTrap:
     def where(self) -> str:
         """Return which numbers have it, in words."""
         place = f"{self.curve.label()}, {metric_of(self.metric_id).words}"
-        if not kind_of(self.curve.benchmark).has_size:
+        if not tells_size(self.curve.benchmark, self.sizes_bytes[-1]):
             return place
         return f"{place}, {sizes_text(self.sizes_bytes[0], self.sizes_bytes[-1])}"
 

@@ -9,7 +9,7 @@ from fabriscope.analysis.group_words import name_of, ranks_text
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.groups import End, Group
-from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, time_text, value_text
+from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, tells_size, time_text, value_text
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._badges import badge_cells, badge_columns, points_of_curves
@@ -86,7 +86,7 @@ def _layer(row: Group) -> str:
 
 def _end(row: Group, end: End) -> Cell:
     """Return the value of one end of a curve, with its size and its interval."""
-    size = f" at {size_text(end.size_bytes)}" if kind_of(row.benchmark).has_size else ""
+    size = f" at {size_text(end.size_bytes)}" if tells_size(row.benchmark, end.size_bytes) else ""
     centre = end.centre
     interval = interval_text(centre.low, centre.high, lambda value: value_text(value, row.metric_id))
     return Cell(f"{value_text(centre.value, row.metric_id)}{size}", interval)

@@ -10,7 +10,16 @@ from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.levels import entry_levels
 from fabriscope.analysis.values.tails import STALL, Tail, distributions
-from fabriscope.analysis.words import TOO_WIDE, UNKNOWN, interval_text, message_text, share_text, size_text, time_text
+from fabriscope.analysis.words import (
+    TOO_WIDE,
+    UNKNOWN,
+    interval_text,
+    message_text,
+    share_text,
+    size_text,
+    tells_size,
+    time_text,
+)
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports._group_figures import is_of_group
@@ -83,11 +92,11 @@ def _subject(one: Tail) -> str:
 
 
 def _at(one: Tail) -> str:
-    return f" at {size_text(one.message_size_bytes)}" if kind_of(one.benchmark).has_size else ""
+    return f" at {size_text(one.message_size_bytes)}" if tells_size(one.benchmark, one.message_size_bytes) else ""
 
 
 def _size(one: Tail) -> str:
-    return message_text(one.message_size_bytes, has_size=kind_of(one.benchmark).has_size)
+    return message_text(one.benchmark, one.message_size_bytes)
 
 
 def _pictures(results: Results) -> list[list[Block]]:

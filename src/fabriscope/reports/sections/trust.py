@@ -6,9 +6,8 @@ from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.trust import MEANINGS, CurveGrades, curve_grades
-from fabriscope.analysis.words import size_text
+from fabriscope.analysis.words import size_text, tells_size
 from fabriscope.audit.touched import touching
-from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports.section import (
     Block,
@@ -74,7 +73,7 @@ def _checks(results: Results) -> dict[Curve, str]:
 
 
 def _at(row: CurveGrades, words: str) -> str:
-    return f"{words}{size_text(row.message_size_bytes)}" if kind_of(row.benchmark).has_size else ""
+    return f"{words}{size_text(row.message_size_bytes)}" if tells_size(row.benchmark, row.message_size_bytes) else ""
 
 
 def _brief(curves: list[CurveGrades]) -> list[Block]:
