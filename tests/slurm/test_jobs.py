@@ -66,6 +66,7 @@ def test_a_plan_runs_on_the_hosts_of_the_job(cluster: Cluster, tmp_path: Path, l
     engine_binary.build_mpi_engine(stack)  # takes long the first time
     text = PLAN.replace("[tcp]", "[tcp, mpi]").replace("launches: 3", "launches: 1")
     text += f"placements: [inter, intra]\nmpi: [{{name: mpich, path: {stack.mpirun}}}]\nlauncher: {launcher}\n"
+    text += "turns: auto\n"
     plan, run = write(tmp_path / "plan.yaml", text), tmp_path / "run"
     # Two nodes that do not begin with the one we are on, and a task count that would be in the way of two ranks.
     done = cluster.run(
@@ -74,6 +75,8 @@ def test_a_plan_runs_on_the_hosts_of_the_job(cluster: Cluster, tmp_path: Path, l
     assert done.returncode == 0, done.stderr
     records = journal(run)
     assert [record["status"] for record in records] == ["ok"] * 4
+    assert len({record["details"]["turn_group"] for record in records}) == 1
+    assert all(len(record["details"]["turns"]["turns"]) > 1 for record in records)
     assert {command["host"] for record in records for command in record["commands"]} == {"n2", "n3", "localhost"}
     by_mpi = [line for record in records if "mpi" in record["entry_id"] for line in words(record)]
     assert len(by_mpi) == 2
