@@ -180,7 +180,7 @@ def test_guests_and_their_shares_of_a_processor(
 
 
 def test_a_slow_wire_lengthens_the_estimate(tmp_path: Path) -> None:
-    plan = _load(GOOD.replace("launches: 3", "launches: 3\nbudget: 1ms"), tmp_path)
+    plan = _load(GOOD.replace("launches: 3", "launches: 3\nbudget: 3ms"), tmp_path)
     fabrics = planned_fabrics(plan)
     by_entry = {one.entry.entry_id: expected_ns(one, fabrics) for one in expand(plan, fabrics).launches}
     assert by_entry["b.tcp.inter"] > by_entry["a.tcp.inter"]

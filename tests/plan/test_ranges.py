@@ -20,7 +20,7 @@ STREAMS = "benchmarks: {many_to_one: {sizes: [64], duration: %s}}"
         ("case_timeout: 0s\n" + TAIL, "case_timeout: 0s is less than 1ms: write 1ms or more"),
         ("turns: 0s\n" + TAIL, "a turn of 0s"),
         ("submit: {duration: 0s}\n" + TAIL, "submit.duration: 0s is less than 1s"),
-        ("budget: 0s\n" + TAIL, "budget: 0s is less than 1ns"),
+        ("budget: 0s\n" + TAIL, "budget: 0s is less than 3ms, which one burst"),
         (STREAMS % "0s", "duration: 0s is less than 1ms: write 1ms or more"),
         (STREAMS % "11min", "duration: 11min is more than 10min: write 10min or less"),
         ("launches: 0\n" + TAIL, "launches: at least 1 is expected, not 0"),

@@ -179,7 +179,7 @@ def test_without_the_far_check_it_is_another_metric(tmp_path: Path) -> None:
 
 
 def test_many_ranks_take_longer(tmp_path: Path) -> None:
-    text = f"{MPI}budget: 1ms\nranks: [2, 4, 8]\nbenchmarks: {{alltoall: {{sizes: [1MiB]}}}}\n"
+    text = f"{MPI}budget: 3ms\nranks: [2, 4, 8]\nbenchmarks: {{alltoall: {{sizes: [1MiB]}}}}\n"
     path = tmp_path / "plan.yaml"
     path.write_text(text)
     fabrics = planned_fabrics(load(path, WORDS))

@@ -27,7 +27,7 @@ benchmarks: {ping_pong: {sizes: [1]}}
             "such as 200us, or .*a number without a unit is in seconds",
         ),
         ("hosts:", "layers: [rdma]\nhosts:", "there is no layer 'rdma' -- did you mean 'verbs'[?] known: "),
-        ("hosts:", "layers: tcp\nhosts:", "layers: a list is expected, not 'tcp' -- write \\[tcp]$"),
+        ("hosts:", "layers: 5\nhosts:", "layers: a list is expected, not 5 -- write it in brackets: \\[first, "),
         (
             "{lab: gige}",
             "gige",

@@ -88,7 +88,7 @@ def test_a_layout_is_read_back_from_its_label() -> None:
 
 def test_time_is_what_the_streams_take(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
-    path.write_text(HEAD + "budget: 1ms\nbenchmarks: {many_to_one: {sizes: [1KiB, 2KiB], duration: 2s}}\n")
+    path.write_text(HEAD + "budget: 3ms\nbenchmarks: {many_to_one: {sizes: [1KiB, 2KiB], duration: 2s}}\n")
     plan = load(path, WORDS)
     launch = expand(plan, planned_fabrics(plan), 2).launches[0]
     assert expected_ns(launch, planned_fabrics(plan)) > 2 * 2 * 2e9

@@ -24,6 +24,10 @@ _MAX_SEED = 2**62
 _HOST_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 _FABRIC_NAME = re.compile(r"[A-Za-z0-9._-]+")
 _TAKEN = ("localhost", "keeper")
+_MADE = (
+    "choose another name, such as node1: a lab makes its hosts; over hosts that exist, fabrics have"
+    " `interface: eth0` in place of `lab:`"
+)
 
 
 class Problem(NamedTuple):
@@ -59,9 +63,9 @@ def _of_names(hosts: tuple[str, ...]) -> Iterator[Problem]:
         if not _HOST_NAME.fullmatch(host):
             yield Problem(f"{host!r} cannot be a host's name", "use at most 64 letters, digits, '.' and '-'")
         elif host.lower() in _TAKEN:
-            yield Problem(f"a host of a lab cannot be called {host!r}, which means something else", fix)
+            yield Problem(f"a host of a lab cannot be called {host!r}, which means something else", _MADE)
         elif _is_address(host):
-            yield Problem(f"programs take the host's name {host!r} for an address", fix)
+            yield Problem(f"programs take the host's name {host!r} for an address", _MADE)
         if (other := lowered.setdefault(host.lower(), host)) != host:
             yield Problem(f"the hosts {other!r} and {host!r} have one name: letters' case does not count", fix)
     if len(set(hosts)) != len(hosts):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import configparser
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from fabriscope.model.errors import HostError, shown
 
 FORM = "write it like node[1-4],head"
+MOST_WORDS = 8
+"""Of a name with blanks, which a remedy writes with commas."""
 MAX_LISTED = 8192
 """Hosts of one list, counted before it is unfolded."""
 
@@ -23,6 +26,8 @@ _OPTION = re.compile(r"[@:]-")
 _OPERATORS = re.compile(r"[,!&^]")
 _OF_GROUPS = re.compile(r"(^|[,!&^\s])@|[*?]")
 """What the site's groups are asked about: for nothing else is their configuration read."""
+_ENDS = re.compile(r"([0-9]{1,18})(-|\.{2,3}|:|–|—)([0-9]{1,18})")
+_IN_BRACES = re.compile(r"\{([0-9]{1,18})(?:-|\.\.)([0-9]{1,18})\}")
 _BETWEEN = re.compile(r"[,!&^\s]+")
 
 
@@ -57,7 +62,7 @@ def unfolded(text: str, *, groups: bool = True, fix: str = FORM) -> tuple[str, .
         AssertionError,
     ) as error:
         why = str(error)[:200] or "its numbers are not understood"  # ClusterShell asserts what it takes for granted
-        raise HostError(f"{shown(text)} is no host list: {why}", fix=fix) from error
+        raise HostError(f"{shown(text)} is no host list: {why}", fix=_of_ranges(text) or fix) from error
     if not hosts:
         what = f"{shown(text)} stands for no hosts" if text.strip() else "the host list is empty"
         raise HostError(what, fix=fix)
@@ -90,7 +95,36 @@ def _refuse_odd_groups(text: str) -> None:
 def check_name(host: str, fix: str = FORM) -> None:
     """Raise HostError for what must not become a word of ssh, mpirun or srun: an option, two words, a shell's signs."""
     if not _HOST.fullmatch(host):
-        raise HostError(f"{shown(host)} is no host's name", fix=fix)
+        raise HostError(f"{shown(host)} is no host's name", fix=_of_name(host) or fix)
+
+
+def _of_name(host: str) -> str:
+    """Return the remedy for what is no host's name; nothing where none is known."""
+    words = host.replace(";", " ").split()
+    if 1 < len(words) <= MOST_WORDS and all(map(_HOST.fullmatch, words)):
+        return f"put commas between hosts: {','.join(words)}"
+    if any(quote in host for quote in "“”‘’„"):
+        return "write plain quotes, or none"
+    if match := _IN_BRACES.search(host):
+        return f"write a range in brackets: [{match[1]}-{match[2]}]"
+    return ""
+
+
+def _of_ranges(text: str) -> str:
+    """Return the remedy for a range that runs backwards, or is written in another way; nothing where none does."""
+    for first, between, last in _ENDS.findall(" ".join(_BRACKETS.findall(text))):
+        if int(first) > int(last):
+            return f"a range begins with its smaller number: write [{last}-{first}]"
+        if between != "-":
+            return f"write [{first}-{last}]"
+    return ""
+
+
+def twice(items: Iterable[str]) -> tuple[str, ...]:
+    """Return the names that stand in a list more than once as they are written; ranges are not unfolded."""
+    texts = (_BRACKETS.sub(lambda match: match[0].replace(",", ";"), item) for item in items)
+    words = Counter(word.strip().replace(";", ",") for text in texts for word in text.split(","))
+    return tuple(word for word, count in words.items() if word and count > 1)
 
 
 def most_hosts(text: str) -> float:

@@ -14,6 +14,7 @@ from contextvars import ContextVar
 from decimal import Decimal
 from typing import TypeVar
 
+from fabriscope.model import unit_spellings
 from fabriscope.model.errors import shown
 
 NS_PER_S = 10**9
@@ -66,7 +67,7 @@ def parse_size_bytes(text: str | int) -> int:
         bytes_text = f"{match[1]}{match[2].upper()}"
         raise ValueError(f"{shown(text)} may be bits: write {bytes_text} for bytes, or KiB, MiB, GiB")
     if not match or match[2].lower() not in _SIZE_FACTORS:
-        raise ValueError(f"{shown(text)} is not a size such as 4096, 64KiB or 1MiB")
+        raise ValueError(f"{shown(text)} is not a size such as 4096, 64KiB or 1MiB{unit_spellings.size_meant(text)}")
     size = Decimal(_decimal(match[1], text)) * _SIZE_FACTORS[match[2].lower()]
     if size != int(size):
         raise ValueError(f"{shown(text)} is not a whole number of bytes")
@@ -81,7 +82,9 @@ def parse_rate_bits_per_s(text: str | int) -> int:
         return _at_most(MAX_RATE_BITS_PER_S, text, text, "10^18 b/s")
     match = re.fullmatch(_NUMBER + r"([KMGTkmgt]?)(?:b/s|bit/s|bps|bit|b)?\s*", _written(text))
     if not match:
-        raise ValueError(f"{shown(text)} is not a rate in bits such as 1Gb/s or 100Mb/s")
+        raise ValueError(
+            f"{shown(text)} is not a rate in bits such as 1Gb/s or 100Mb/s{unit_spellings.rate_meant(text)}"
+        )
     rate = Decimal(_decimal(match[1], text)) * _RATE_FACTORS[match[2].lower()]
     if rate != int(rate):
         raise ValueError(f"{shown(text)} is not a whole number of bits per second")
@@ -91,15 +94,16 @@ def parse_rate_bits_per_s(text: str | int) -> int:
 def parse_duration_ns(text: str | float) -> int:
     """Return a duration in nanoseconds from `5us`, `200ms`, `2s`, `3min`, or a plain number of seconds."""
     if isinstance(text, bool):
-        raise ValueError(f"{text!r} is not a duration")
+        raise ValueError(f"{str(text).lower()} is not a duration: write it with its unit, such as 40s")
     if isinstance(text, int | float):
         if not text >= 0:
-            raise ValueError(f"a duration cannot be negative: {shown(text)}")
+            raise ValueError(f"a duration cannot be negative: {shown(text)}; write for example 40s")
         return _not_nothing(round(_at_most(MAX_DURATION_NS / NS_PER_S, text, text, "a year") * NS_PER_S), text)
     match = re.fullmatch(_NUMBER + r"([A-Za-zµ]+)\s*", _written(text))
     if not match or match[2] not in _DURATION_FACTORS:
         small = "; units of time are in small letters" if match and match[2].lower() in _DURATION_FACTORS else ""
-        raise ValueError(f"{shown(text)} is not a duration such as 5us, 200ms, 2s or 3min{small}")
+        meant = small or unit_spellings.duration_meant(text, _DURATION_FACTORS)
+        raise ValueError(f"{shown(text)} is not a duration such as 5us, 200ms, 2s or 3min{meant}")
     exact = Decimal(_decimal(match[1], text)) * _DURATION_FACTORS[match[2]]
     return _at_most(MAX_DURATION_NS, _not_nothing(round(exact), exact), text, "a year")
 
@@ -110,7 +114,9 @@ def parse_share(text: str | float) -> float:
     share = float(_decimal(match[1], text)) / (100 if match[2] else 1) if match else -1.0
     if not 0 <= share <= 1:
         most = ", and none is more than 100%" if share > 1 else ""
-        raise ValueError(f"{shown(text)} is not a share such as 0.1% or 0.001{most}")
+        meant = unit_spellings.share_meant(text)
+        written = str(text).lower() if isinstance(text, bool) else shown(text)
+        raise ValueError(f"{written} is not a share such as 0.1% or 0.001{most}{meant}")
     return share
 
 

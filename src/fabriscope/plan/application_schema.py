@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from fabriscope.model.applications import CLASSES, KERNELS
 from fabriscope.model.errors import shown
 from fabriscope.model.foreign import is_digits
+from fabriscope.plan.names import absolute
 from fabriscope.plan.section import Section
 from fabriscope.plan.strict import ProgramLimit, Truth
 from fabriscope.plan.values import Share, Whole, unique
@@ -83,19 +84,12 @@ def _clock_hz(value: Any) -> float:
 Clock = Annotated[float, BeforeValidator(_clock_hz), Field(ge=1e6, le=1e11)]
 
 
-def _absolute(value: str) -> str:
-    """Return a path that means the same wherever a launch starts."""
-    if not value.startswith("/"):
-        raise ValueError(f"{shown(value)} is no path from / on, and launches do not start in this folder")
-    return value
-
-
 def _program(value: str) -> str:
     """Return a program's name, which is searched, or its path."""
-    return _absolute(value) if "/" in value or value.startswith("~") else value
+    return absolute(value) if "/" in value or value.startswith("~") else value
 
 
-Folder = Annotated[str, AfterValidator(_absolute)]
+Folder = Annotated[str, AfterValidator(absolute)]
 Program = Annotated[str, AfterValidator(_program)]
 
 

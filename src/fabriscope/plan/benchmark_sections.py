@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from fabriscope.model.benchmarks import PARAMETERS
 from fabriscope.plan.section import Section
@@ -27,7 +27,9 @@ from fabriscope.plan.values import (
     SweptRequests,
     SweptSocketBuffer,
     SweptWindow,
+    or_one,
     parameter_field,
+    unique_names,
 )
 
 
@@ -39,7 +41,7 @@ class SocketSection(Section):
     tcp_nodelay: SweptBool = Field((True,), description="false leaves Nagle's algorithm on")
     busy_poll_us: SweptMicroseconds = Field((None,), description="SO_BUSY_POLL in microseconds")
     congestion_control: SweptCongestionControl = Field((None,), description="TCP_CONGESTION, e.g. reno or cubic")
-    placements: tuple[Literal["inter", "intra"], ...] = Field(
+    placements: Annotated[tuple[Literal["inter", "intra"], ...], BeforeValidator(unique_names), or_one] = Field(
         ("inter", "intra"), description="where they are set; elsewhere the system's own values are measured"
     )
     bind_to_interface: Truth = Field(False, description="bind the sockets to the fabric's interface (SO_BINDTODEVICE)")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from fabriscope.model.applications import HPL, INSTRUMENTS, KERNELS, hpl_operations, nas_problem
-from fabriscope.model.benchmark_kind import BESIDE, OF_STREAMS
+from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, OF_STREAMS, SERVICE
 from fabriscope.model.benchmarks import DEFAULTS, kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.fabric import Fabric
@@ -138,11 +138,24 @@ def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long one round over all cases takes: its bursts, or what the wire needs where that is known."""
     bursts_ns = (CASE_NS + DELAYS_OF_CASE * _delay_ns(launch, fabrics)) * len(launch.cases)
     bursts_ns += sum(map(_sending_ns, launch.cases))
-    rate = fabrics[launch.entry.fabric].line_rate_bits_per_s if launch.entry.fabric else None
-    if not rate:
-        return bursts_ns
-    wire_bytes = sum(bytes_of_operation(case) for case in launch.cases) * _WIRE_FACTOR
-    return max(bursts_ns, round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND)
+    return max(bursts_ns, _wire_ns(launch.cases, fabrics))
+
+
+def least_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long a case takes at least, which is once: a burst, or what the wire needs.
+
+    0 for what takes the time that the plan names, whatever the budget: streams, applications and services.
+    """
+    is_timed = kind_of(case.benchmark).pattern in (*OF_STREAMS, BESIDE, APPLICATION, SERVICE)
+    return 0 if is_timed else max(CASE_NS, _wire_ns((case,), fabrics))
+
+
+def _wire_ns(of_entry: Sequence[Case], fabrics: Mapping[str, Fabric]) -> int:
+    """Return what the wire needs for the least bursts of an entry's cases; 0 where its rate is not known."""
+    fabric = of_entry[0].entry.fabric if of_entry else None
+    rate = fabrics[fabric].line_rate_bits_per_s if fabric else None
+    wire_bytes = sum(map(bytes_of_operation, of_entry)) * _WIRE_FACTOR
+    return round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND if rate else 0
 
 
 def _sending_ns(case: Case) -> int:

@@ -20,6 +20,7 @@ from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
 from fabriscope.plan.ranks import layouts, patterns
+from fabriscope.plan.remedies import of_truth
 from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.streams import many_layouts, receiver_count, stream_layouts, streams_refuse, victim_layouts
 
@@ -200,7 +201,9 @@ def _twinned(plan: Plan, entries: Sequence[Entry]) -> Entry | None:
     if not fits:
         ids = ", ".join(entry.entry_id for entry in entries[:20])
         raise PlanError(
-            f"control: there is no entry {shown(wanted)}", where=plan.where("control"), fix=f"choose one of {ids}"
+            f"control: there is no entry {shown(wanted)}",
+            where=plan.where("control"),
+            fix=of_truth(wanted) or f"choose one of {ids}",
         )
     return fits[0]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.errors import HostError, PlanError, shown
-from fabriscope.model.host_lists import unfolded
+from fabriscope.model.host_lists import twice, unfolded
 from fabriscope.model.layers import layer_of
 from fabriscope.plan import (
     applications,
@@ -19,6 +19,7 @@ from fabriscope.plan import (
     mistakes,
     paper_names,
     ranks,
+    remedies,
     schema,
     selections,
     services,
@@ -155,7 +156,10 @@ def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
     try:
         hosts = unfolded(text)
     except HostError as error:
-        raise PlanError(error.what, where=document.where(("hosts",)), fix=error.fix) from error
+        what, fix = error.what, error.fix
+        if remedies.is_variable(text):
+            what, fix = f"hosts: variables such as {shown(text)} are not replaced", "write the value itself"
+        raise PlanError(what, where=document.where(("hosts",)), fix=fix) from error
     if len(hosts) > MAX_HOSTS:
         raise PlanError(
             f"{len(hosts)} hosts are more than {MAX_HOSTS}", where=document.where(("hosts",)), fix="name fewer hosts"
@@ -189,7 +193,9 @@ def _contradictions(
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < plan.services.least_hosts(plan.layers):
         key = "placements" if "placements" in plan.model_fields_set else "hosts"
-        yield (key,), "inter needs two hosts and the plan has one", "add a host, or write placements: [intra]"
+        again = f" ({shown(plan.hosts)} names it twice)" if twice([plan.hosts]) else ""
+        fix = "add a host, or write `placements: [intra]` for ranks on one host"
+        yield (key,), f"inter needs two hosts and the plan has one{again}", fix
     if "inter" in plan.placements and not plan.fabrics:
         yield (
             ("placements",),

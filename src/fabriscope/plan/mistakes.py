@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -18,11 +17,13 @@ from fabriscope.plan import (
     lab_schema,
     osu_schema,
     place_schema,
+    remedies,
     schema,
     service_schema,
     tune_schema,
     values,
 )
+from fabriscope.plan.names import COMPANION_PATTERN
 from fabriscope.plan.yaml_places import Place, PlacedYaml
 
 MAX_PROBLEMS = 20
@@ -36,13 +37,17 @@ _WANTED = {
     **dict.fromkeys(("float_type", "float_parsing"), ("a number", "write it in digits, such as 0.5")),
     **dict.fromkeys(("bool_type", "bool_parsing"), ("true or false", "write one of these, without quotes")),
     **dict.fromkeys(("tuple_type", "list_type"), ("a list", "write it in brackets: [first, second]")),
+    **dict.fromkeys(("dict_type", "model_type"), ("a mapping", "write `key: value` lines, indented below it")),
 }
 """The schema's kinds of error to what is expected, and what to do."""
 
+_EXAMPLES: Mapping[Place, str] = {
+    ("name",): "`name: my-plan`",
+    ("hosts",): "for example `hosts: node[1-2]`",
+    ("benchmarks",): "for example `benchmarks: {ping_pong: {}}`",
+}
 _BAD_FILE = ("is no name of a YAML file beside the plan", "name it, for example, x.yaml")
 _BAD_NAME = ("has characters that a name cannot have, or is too long", "use letters, digits, '.', '_' and '-'")
-_BOTH = {("placements", word): "write [inter, intra]" for word in ("both", "all")}
-"""A key and a word that it does not know, to what was meant."""
 _BOUNDS = {
     "greater_than_equal": "at least", "less_than_equal": "at most",
     "greater_than": "more than", "less_than": "less than",
@@ -103,36 +108,40 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     if kind == "extra_forbidden":
         return _unknown_key(place, known)
     if kind == "missing":
-        return f"the key {str(place[-1])!r} is missing", "add it; see docs/plan.md"
+        example = _EXAMPLES.get(place)
+        return f"the key {str(place[-1])!r} is missing", f"add {example or 'it'}; see docs/plan.md"
+    if remedies.is_variable(item["input"]):
+        return f"{key}: variables such as {shown(item['input'])} are not replaced", "write the value itself"
     if isinstance(context.get("error"), values.NotPossible):
         choices = choices_of(benchmark=str(place[1]), parameter=str(place[2]))
         return f"{key}: {shown(context['error'].value)} is not possible", f"choose {', '.join(choices)}"
     if kind == "value_error" and item["input"] is None:
         return f"{key}: nothing stands behind it", "write a value, or remove the key"
+    what, fix = _of_value(kind, item["input"], context, str(item["msg"]))
+    return f"{key}: {what}", remedies.of_value(place, kind, item["input"]) or fix
+
+
+def _of_value(kind: str, value: object, context: Mapping[str, Any], message: str) -> tuple[str, str | None]:
+    """Return what is wrong with a value, and the fix where its kind of error tells one."""
     if kind == "value_error":
-        return f"{key}: {context['error']}", None
+        return str(context["error"]), None
     if kind == "literal_error":
-        return f"{key}: {_written(item['input'])} is not possible", f"choose {context['expected']}"
+        return f"{_written(value)} is not possible", f"choose {context['expected']}"
     if kind == "too_short":
-        return f"{key}: nothing stands in it", "name at least one"
+        return "nothing stands in it", "name at least one"
     if kind == "too_long":
-        return f"{key}: at most {context['max_length']} may stand in it", "leave some out"
-    if kind in ("dict_type", "model_type"):
-        return f"{key}: a mapping is expected, not {_written(item['input'])}", _as_mapping(place, item["input"])
+        return f"at most {context['max_length']} may stand in it", "leave some out"
     if kind == "string_pattern_mismatch":
-        what, fix = _BAD_FILE if key == "paper.file" else _BAD_NAME
-        return f"{key}: {shown(item['input'])} {what}", fix
+        what, fix = _BAD_FILE if context["pattern"] == COMPANION_PATTERN else _BAD_NAME
+        return f"{shown(value)} {what}", fix
     if kind in _WANTED:
         wanted, fix = _WANTED[kind]
-        if kind in ("tuple_type", "list_type") and isinstance(item["input"], str) and _is_short(item["input"]):
-            fix = _BOTH.get((key, item["input"]), f"write [{item['input']}]")
-        return f"{key}: {wanted} is expected, not {_written(item['input'])}", fix
+        return f"{wanted} is expected, not {_written(value)}", fix
     if kind in _BOUNDS:
         bound = next(iter(context.values()))
         least = f"{bound:g}" if isinstance(bound, float) else bound
-        return f"{key}: {_BOUNDS[kind]} {least} is expected, not {_written(item['input'])}", None
-    message = str(item["msg"])
-    return f"{key}: {message[0].lower()}{message[1:]}, not {_written(item['input'])}", None
+        return f"{_BOUNDS[kind]} {least} is expected, not {_written(value)}", None
+    return f"{message[0].lower()}{message[1:]}, not {_written(value)}", None
 
 
 def _unknown_key(place: Place, known: Collection[str]) -> tuple[str, str | None]:
@@ -141,32 +150,20 @@ def _unknown_key(place: Place, known: Collection[str]) -> tuple[str, str | None]
     what = f"there is no key {shown(name)} here"
     if name.isdigit():
         return what, "put several values of one key in brackets: [8, 16]"
+    if known and _MEANT.get(name.lower()) not in known and (fix := remedies.of_key(place)):
+        return what, fix
     is_library = place[:1] == ("mpi",) and len(place) == 3 and not difflib.get_close_matches(name, known)
-    if is_library and _is_short(name):
+    if is_library and remedies.is_short(name):
         return f"mpi: {name!r} is no key of a library", f"write [{name}], or [{{name: {name}, ...}}] with its keys"
     return what, nearest(name, known) if known else None
-
-
-def _is_short(text: str) -> bool:
-    """Return whether a text is one that a fix may repeat: a name."""
-    return re.fullmatch(r"[A-Za-z0-9._-]{1,30}", text) is not None
-
-
-def _as_mapping(place: Place, value: object) -> str:
-    """Return how a mapping is written where something else stands, by what stands there."""
-    if place[:1] == ("fabrics",) and len(place) == 2 and isinstance(value, str) and _is_short(value):
-        return f"write `{{lab: {value}}}` for a fabric of the lab, `{{interface: {value}}}` for one of real hosts"
-    if place[-1:] == ("benchmarks",) and isinstance(value, list) and value:
-        names = [one for one in value if isinstance(one, str) and _is_short(one)]
-        if len(names) == len(value):
-            return f"write {{{', '.join(f'{name}: {{}}' for name in names[:3])}{', ...' if len(names) > 3 else ''}}}"
-    return "write `key: value` lines, indented below it"
 
 
 def _written(value: object) -> str:
     """Return a value about as it stands in the plan."""
     if value is None:
         return "nothing"
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a mapping"
     return str(value).lower() if isinstance(value, bool) else shown(value)
 
 
@@ -212,7 +209,10 @@ def _known_keys(place: Place) -> frozenset[str]:
 
 _MEANT = {
     "nodes": "hosts", "hostlist": "hosts", "nodelist": "hosts", "partition": "queue", "time": "duration",
-    "latency": "ping_pong", "lat": "ping_pong", "bw": "bandwidth", "layer": "layers", "fabric": "fabrics",
+    "latency": "ping_pong", "lat": "ping_pong", "bw": "bandwidth", "bibw": "bidirectional_bandwidth",
+    "mbw_mr": "message_rate", "layer": "layers", "fabric": "fabrics",
+    "timeout": "case_timeout", "walltime": "duration", "time_limit": "duration", "transports": "layers",
+    "networks": "fabrics", "nic": "interface", "device": "interface", "speed": "rate", "latency_ms": "delay",
 }  # fmt: skip
 """What people write who know other programs, and what it is called here, where that is among the known names."""
 MOST_LISTED = 16
@@ -224,7 +224,8 @@ MOST_LIKE = 6
 def nearest(name: str, known: Collection[str], page: str = "docs/plan.md") -> str:
     """Return which of the known names was probably meant, and all of them; of many (benchmarks) those most like it."""
     spelled = {one.lower(): one for one in known}
-    meant_by_others = _MEANT.get(name.lower(), "")
+    word = name.lower().removeprefix("osu_")
+    meant_by_others = _MEANT.get(word, word)
     near = [meant_by_others] if meant_by_others in known else difflib.get_close_matches(name.lower(), spelled, n=1)
     meant = f"did you mean {spelled.get(near[0], near[0])!r}? " if near else ""
     if len(known) > MOST_LISTED:

@@ -55,6 +55,21 @@ def _ssh_words(text: str) -> str:
     return text
 
 
+def absolute(value: str) -> str:
+    """Return a path that means the same wherever a launch starts."""
+    if not value.startswith("/"):
+        what = f"{shown(value)} is no path from / on, and launches do not start in this folder"
+        raise ValueError(f"{what}: write the whole path, such as /opt/{_last_part(value)}")
+    return value
+
+
+def _last_part(path: str) -> str:
+    name = path.rstrip("/").rpartition("/")[2]
+    return name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,40}", name) else "mpi"
+
+
+HomePath = Annotated[str, AfterValidator(lambda path: path if path.startswith("~") else absolute(path))]
+"""Of an installation: `~` is the user's home."""
 Label = Annotated[
     str,
     AfterValidator(
@@ -67,8 +82,14 @@ Label = Annotated[
 ]
 """Of a fabric or an MPI library: it is a part of an entry's id, which reports and `compare --left` name."""
 InterfaceName = Annotated[
-    str, AfterValidator(_matching(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"))
+    str,
+    AfterValidator(
+        _matching(
+            r"(?![0-9]+(?:\.[0-9]+){3}$)[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"
+        )
+    ),
 ]
+"""Which is no address."""
 VariableName = Annotated[
     str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "environment variable's name, such as UCX_TLS"))
 ]

@@ -14,6 +14,7 @@ from fabriscope.plan.binding import RankBinding
 from fabriscope.plan.imb_schema import ImbOptionsSection
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
 from fabriscope.plan.names import (
+    HomePath,
     InterfaceName,
     Label,
     VariableName,
@@ -42,7 +43,8 @@ from fabriscope.plan.values import (
     one_setting,
     or_host_list,
     or_name,
-    unique,
+    or_one,
+    unique_names,
 )
 
 MOST_LAUNCHES = 50
@@ -101,7 +103,7 @@ class MpiSection(Section):
         description="as `fabriscope mpi list` shows it (module:openmpi/5.0 and spack:openmpi@5 too),"
         " or a name of your own together with path or library"
     )
-    path: str | None = Field(None, description="installation prefix, or path of mpirun")
+    path: HomePath | None = Field(None, description="installation prefix, or path of mpirun")
     library: str | None = Field(
         None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
     )
@@ -117,8 +119,8 @@ class MpiSection(Section):
         description="what carries it over RDMA, for a library that was built on both;"
         " absent: UCX where it has that, and libfabric over iWARP, which UCX does not speak",
     )
-    fabrics: tuple[str, ...] | None = Field(
-        None, description="only between hosts, and only over these fabrics", min_length=1
+    fabrics: Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(unique_names), or_one] | None = Field(
+        None, description="only between hosts, and only over these fabrics"
     )
 
 
@@ -135,8 +137,7 @@ def _named(item: Any) -> Any:
     return {**item, "name": short, "library": item.get("library", name)}
 
 
-def _unique(value: Any) -> Any:
-    return unique(value) if isinstance(value, list) else value
+Comparison = Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"]
 
 
 class PlanSection(Section):
@@ -158,19 +159,19 @@ class PlanSection(Section):
     fabrics: dict[Label, FabricSection] = Field(
         {}, description="what is compared between hosts: name to fabric", max_length=MAX_FABRICS
     )
-    layers: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
+    layers: Annotated[tuple[str, ...], BeforeValidator(unique_names), or_one] = Field(
         ("tcp",),
         description="software layers to measure: tcp, mpi, shm, verbs, libfabric by a provider (libfabric-tcp),"
         " or another transport of the engine",
         min_length=1,
     )
-    mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi)] = Field(
+    mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi), or_one] = Field(
         (), description="MPI libraries for the layer mpi", max_length=MAX_FABRICS
     )
-    placements: Annotated[tuple[Literal["inter", "intra"], ...], BeforeValidator(_unique)] = Field(
+    placements: Annotated[tuple[Literal["inter", "intra"], ...], BeforeValidator(unique_names), or_one] = Field(
         ("inter",), description="between two hosts, inside one host, or both", min_length=1
     )
-    intra_fabrics: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
+    intra_fabrics: Annotated[tuple[str, ...], BeforeValidator(unique_names), or_one] = Field(
         (),
         description="inside one host, also over TCP to the host's own address on these fabrics"
         " (tcp, mpi, libfabric-tcp)",
@@ -195,7 +196,7 @@ class PlanSection(Section):
     arrangement: Arrangements = Field(
         ("block",), description="neighbouring ranks on one host (block), or round the hosts in turn (cyclic), or both"
     )
-    instruments: Annotated[tuple[str, ...], BeforeValidator(_unique)] = Field(
+    instruments: Annotated[tuple[str, ...], BeforeValidator(unique_names), or_one] = Field(
         ("engine",), description="our engine, or adapters of other programs", min_length=1
     )
     osu: Folder | dict[str, Folder] | None = Field(
@@ -225,14 +226,12 @@ class PlanSection(Section):
         "launches",
         description="decided: go on, block by block, until each comparison is decided or the budget is spent",
     )
-    compare: tuple[
-        Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"], ...
-    ] = Field(
+    compare: Annotated[tuple[Comparison, ...], BeforeValidator(unique_names), or_one] = Field(
         (),
         description="the kinds of comparison that are to be decided; all of them unless some are named",
         min_length=1,
     )
-    only: tuple[Annotated[str, Field(min_length=1)], ...] = Field(
+    only: Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(unique_names), or_one] = Field(
         (), description="words: entries are measured whose id (`gige.tcp.inter`) holds one of them; all without any"
     )
     sharpen: int = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fabriscope.model.errors import shown
@@ -9,6 +10,11 @@ from fabriscope.model.units import parse_size_bytes
 
 MAX_MESSAGE_SIZE_BYTES = 1 << 30
 MAX_PERTURBATION_BYTES = 1 << 20
+_SIZE = r"\s*([0-9.]+ ?[A-Za-z]*)\s*"
+_OTHER_RANGE = re.compile(rf"{_SIZE}(?:-|:|to|…|–){_SIZE}")
+_ONE_SIZE = re.compile(r"[0-9.]+[A-Za-z]*")
+_MOST_CHARACTERS = 200
+"""Of a sweep in another spelling, which a remedy repeats."""
 
 
 def parse_sizes(value: Any) -> tuple[int, ...]:
@@ -28,10 +34,24 @@ def parse_sizes(value: Any) -> tuple[int, ...]:
             raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB: it needs both of its ends")
         return _range({"from": first.strip(), "to": last.strip()})
     if isinstance(value, str | int) and not isinstance(value, bool):
+        if meant := _meant(str(value)):
+            raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB or [64, 1KiB]: write {meant}")
         value = [value]
     if not isinstance(value, list | tuple) or not value:
         raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB or [64, 1KiB]")
     return tuple(sorted({_checked(item) for item in value}))
+
+
+def _meant(text: str) -> str:
+    """Return how a plan writes what other programs, and people, write as a range or a list of sizes."""
+    if len(text) > _MOST_CHARACTERS:
+        return ""
+    if match := _OTHER_RANGE.fullmatch(text):
+        return f"{match[1].strip()}..{match[2].strip()}"
+    if text.startswith("[") and text.endswith("]"):
+        return f"{text}, without quotes"
+    parts = re.split(r"[,;\s]+", text.strip())
+    return f"[{', '.join(parts)}]" if len(parts) > 1 and all(map(_ONE_SIZE.fullmatch, parts)) else ""
 
 
 def _range(value: dict[str, Any]) -> tuple[int, ...]:

@@ -13,15 +13,17 @@ from fabriscope.plan.values import DurationNs
 LEAST_TIMEOUT_NS = 10**6
 """Of a case: less than any message needs."""
 LEAST_JOB_NS = 10**9
+LEAST_BUDGET_NS = 3 * 10**6
+"""What one burst of one case takes (model/turns.py)."""
 
 
-def _within(least_ns: int, most_ns: int | None = None) -> AfterValidator:
-    """Return the check of a duration that must be neither shorter nor longer."""
+def _within(least_ns: int, most_ns: int | None = None, why: str = "") -> AfterValidator:
+    """Return the check of a duration that must be neither shorter nor longer; `why` is that of the least."""
     least, most = duration_words(least_ns), duration_words(most_ns or least_ns)
 
     def check(value: int) -> int:
         if value < least_ns:
-            raise ValueError(f"{duration_words(value)} is less than {least}: write {least} or more")
+            raise ValueError(f"{duration_words(value)} is less than {least}{why}: write {least} or more")
         if most_ns is not None and value > most_ns:
             raise ValueError(f"{duration_words(value)} is more than {most}: write {most} or less")
         return value
@@ -42,7 +44,7 @@ Truth = StrictBool
 TruthOrName = Annotated[bool | str, BeforeValidator(_truth_or_name)]
 Timeout = Annotated[DurationNs, _within(LEAST_TIMEOUT_NS)]
 JobDuration = Annotated[DurationNs, _within(LEAST_JOB_NS)]
-Budget = Annotated[DurationNs, _within(1)]
+Budget = Annotated[DurationNs, _within(LEAST_BUDGET_NS, why=", which one burst of messages takes")]
 StreamDuration = Annotated[DurationNs, _within(10**6, 600 * 10**9)]
 ProgramLimit = Annotated[DurationNs, _within(10**9, 7 * 24 * 3600 * 10**9)]
 """Of one start of an application or a service."""

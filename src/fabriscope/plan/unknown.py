@@ -11,6 +11,7 @@ from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import shown
 from fabriscope.plan.mistakes import Mistake, nearest
+from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.vocabulary import Vocabulary
 
 _LAYERS_MEANT = {**dict.fromkeys(("rdma", "roce", "ib", "infiniband", "iwarp"), "verbs"), "sockets": "tcp"}
@@ -41,9 +42,14 @@ def _of_list(
 ) -> Iterator[Mistake]:
     every = data.get(f"{kind}s")
     numbered = [(name, name) for name in every] if isinstance(every, Mapping) else []
-    numbered = list(enumerate(every)) if isinstance(every, list) else numbered
+    if isinstance(every, list | str):
+        numbered = list(enumerate([every] if isinstance(every, str) else every))
     for at, name in numbered:
         if isinstance(name, str) and name not in known:
             meant = _LAYERS_MEANT.get(name.lower()) if kind == "layer" else None
             hint = f"did you mean {meant!r}? " if meant else ""
-            yield (f"{kind}s", at), f"there is no {kind} {shown(name)}", f"{hint}{nearest(name, offered)}"
+            of_plan = kind == "benchmark" and name in PlanSection.model_fields
+            fix = "it stands at the left margin of the plan" if of_plan else f"{hint}{nearest(name, offered)}"
+            parts = name.replace(",", " ").split()
+            fix = f"write [{', '.join(parts)}]" if len(parts) > 1 and set(parts) <= set(known) else fix
+            yield (f"{kind}s", at), f"there is no {kind} {shown(name)}", fix

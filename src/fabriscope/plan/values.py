@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -61,7 +62,7 @@ def one_setting(value: object) -> object:
 def no_truth(value: Any) -> Any:
     """Return a value; raises ValueError for true and false, which Python would take for 1 and 0."""
     if isinstance(value, bool):
-        raise ValueError(f"{str(value).lower()} is not a number")
+        raise ValueError(f"{str(value).lower()} is not a number: write one in digits, such as 1")
     return value
 
 
@@ -93,7 +94,8 @@ def _host_list(value: Any) -> str:
     if any(isinstance(item, bool) for item in items):
         raise ValueError(f"{shown(value)} is no host list; put a host's name such as yes, no, on or off in quotes")
     if any(not isinstance(item, str | int) for item in items):
-        raise ValueError(f"{shown(value)} is no host list; write it like node[1-4],head")
+        what = shown(value) if isinstance(value, list) else "a mapping"
+        raise ValueError(f"{what} is no host list; write it like node[1-4],head")
     return ",".join(map(str, items))
 
 
@@ -109,7 +111,7 @@ def guest_lists(value: Any) -> Any:
 
 
 def _default_as_none(value: Any) -> Any:
-    items = unique(value)
+    items = unique(value) if value is not None else []
     if not items:
         raise ValueError("the list is empty")
     return [None if item == "default" else item for item in items]
@@ -177,9 +179,8 @@ def _counts(least: int, *words: str) -> BeforeValidator:
         for item in items:
             is_count = isinstance(item, int) and not isinstance(item, bool) and least <= item <= MAX_RANKS
             if not is_count and item not in words:
-                raise ValueError(
-                    f"{shown(item)} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}"
-                )
+                what = f"{shown(item)} is neither a count from {least} to {MAX_RANKS} nor {' or '.join(words)}"
+                raise ValueError(f"{what}: write one, or a list such as [2, 4, 8]")
         if not items:
             raise ValueError("the list is empty")
         return items
@@ -245,26 +246,37 @@ Arrangements = Annotated[
 ]
 
 
-class _OrName:
-    """Says in the JSON schema that a section may be written as a name alone."""
+class _Written:
+    """Says in the JSON schema how else a value may be written."""
+
+    def __init__(self, also: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> None:
+        self._also = also
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"type": "string"}, handler(core)]}
+        schema = handler(core)
+        return {"anyOf": [*self._also(schema), schema]}
 
 
-or_name = _OrName()
+def _host_lists(mapping: dict[str, Any]) -> list[dict[str, Any]]:
+    mapping["additionalProperties"] = {"anyOf": [mapping["additionalProperties"], {"type": "null"}]}
+    return [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]
 
 
-class _OrHostList:
-    """Says in the JSON schema that a mapping of hosts may be written as a host list alone."""
+or_name = _Written(lambda _: [{"type": "string"}])
+"""Of a section: a name alone."""
+or_one = _Written(lambda array: [array["items"]])
+"""Of a list: one of its items alone."""
+or_host_list = _Written(_host_lists)
+"""Of a mapping of hosts: a host list alone."""
 
-    def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        mapping = handler(core)
-        mapping["additionalProperties"] = {"anyOf": [mapping["additionalProperties"], {"type": "null"}]}
-        return {"anyOf": [*_HOSTS_SCHEMA["anyOf"], mapping]}
+
+def unique_names(value: Any) -> Any:
+    """Return a list of names, or a name alone, as a list in which each stands once; what is neither stays."""
+    return unique(value) if isinstance(value, list | str) else value
 
 
-or_host_list = _OrHostList()
+Layers = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(unique_names), or_one]
+"""Some of a plan's layers: a name, or a list."""
 
 
 def _bind(value: Any) -> Any:
@@ -283,5 +295,3 @@ _BIND_SCHEMA = {
     ]
 }
 Binding = Annotated[str | tuple[int, ...] | None, BeforeValidator(_bind), WithJsonSchema(_BIND_SCHEMA)]
-Layers = Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(unique)]
-"""Some of a plan's layers: a name, or a list."""

@@ -6,6 +6,7 @@ and aliases as far as what they stand for stays small.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,18 @@ MAX_DEPTH = 32
 MAX_VALUES = 10_000
 """Values of a file, aliases replaced by what they stand for."""
 MAX_KEY_CHARACTERS = 200
+_UNSPACED = re.compile(r" *(?:- )?([A-Za-z_]{1,40}):([^\s/:'\"].{0,60})")
+"""A key and its value, as `budget:40s`, which YAML reads as one word."""
 _REMEDIES = (
     ("\\t", "indent with spaces, not with tabs"),
     ("mapping values", "put text with a colon in quotes, and check the indentation"),
     ("found undefined alias", "an alias (*name) stands for what &name marked before it: put text with * in quotes"),
     ("found another document", "keep one plan in the file, and remove the line `---` before the other"),
     ("cannot start any token", "put text that begins with this character in quotes"),
+    ("could not find expected ':'", "write it as `key: value`, with a colon and a blank"),
+    ("<block mapping start>", "keys of one level begin in one column: indent this line as those beside it"),
+    ("but found '}'", "remove the brace, which closes nothing"),
+    ("but found ']'", "remove the bracket, which closes nothing"),
     ("expected ',' or", "close the bracket, or put text that has brackets in quotes, such as 'node[1-4]'"),
 )
 """Part of what the loader says to what to do about it."""
@@ -152,6 +159,10 @@ def _composed(text: str, file: str) -> yaml.Node | None:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
+        if (unspaced := _unspaced(text, error)) is not None:
+            line, key, value = unspaced
+            fix = f"write `{key}: {value}`"
+            raise PlanError(f"no blank stands after the colon of {key!r}", where=f"{file}:{line}", fix=fix) from error
         raise PlanError(_what(error), where=f"{file}:{_line(error)}", fix=_remedy(error)) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # a number in a directive or an escape
         what = f"this is not YAML: {str(error).splitlines()[0]}"
@@ -164,7 +175,8 @@ def _key(node: yaml.Node, where: str) -> str:
     if not isinstance(node, yaml.ScalarNode):
         raise PlanError("a key is a word, not a list or a mapping", where=where, fix="write `key: value`")
     if node.tag == TAG + "merge":
-        raise PlanError("merge keys (<<) are not read in plans", where=where, fix="write the keys out")
+        fix = "write the keys out; an alias (*name) stands for a whole value alone"
+        raise PlanError("merge keys (<<) are not read in plans", where=where, fix=fix)
     if node.tag not in KEYS:
         raise impossible_tag(node, where)
     if len(node.value) > MAX_KEY_CHARACTERS:
@@ -175,8 +187,22 @@ def _key(node: yaml.Node, where: str) -> str:
 
 
 def _line(error: yaml.MarkedYAMLError) -> int:
-    mark = error.problem_mark or error.context_mark
+    """Return the line of what is wrong: of a key without a colon, or a bracket left open, that in which it begins."""
+    begins = (error.problem or "").startswith(("could not find expected ':'", "expected ',' or"))
+    mark = (begins and error.context_mark) or error.problem_mark or error.context_mark
     return mark.line + 1 if mark else 1
+
+
+def _unspaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, str, str] | None:
+    """Return line, key and value of the first key of what an error is about that has no blank after its colon."""
+    first = error.context_mark or error.problem_mark
+    start = first.line - (error.context_mark is None) if first else 0
+    start = max(start, 0)
+    end = error.problem_mark.line + 1 if error.problem_mark else start + 1
+    for number, line in enumerate(text.split("\n")[start:end], start + 1):
+        if match := _UNSPACED.fullmatch(line.rstrip()):
+            return number, match[1], match[2]
+    return None
 
 
 def _what(error: yaml.MarkedYAMLError) -> str:

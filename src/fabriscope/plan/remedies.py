@@ -1,0 +1,165 @@
+"""What to write in place of a mistake, where what stands there tells what was meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from fabriscope.model.benchmarks import BENCHMARKS
+from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema
+from fabriscope.plan.yaml_places import Place
+
+MOST_REPEATED = 3
+"""Names of a list that a remedy writes out."""
+_MEANT: Mapping[tuple[str, str], str] = {
+    ("placements", "both"): "write [inter, intra]",
+    ("placements", "all"): "write [inter, intra]",
+    ("margin", "1.0"): "write 1% for a hundredth",
+}
+"""A key and what it does not take, to what was meant."""
+_LAB = lab_schema.LabFabricSection
+_INSTEAD = {
+    **dict.fromkeys(
+        ("iterations", "repetitions", "repeats", "runs", "trials"),
+        "`launches` says how often programs are started, `budget` for how long is measured",
+    ),
+    **dict.fromkeys(("warmup", "warm_up", "skip"), "leave it out: operations that warm up are made, and not counted"),
+}
+"""Keys of other programs, and what stands in their place."""
+_TOP = "at the left margin of the plan"
+_HOMES: Mapping[str, type[BaseModel]] = {
+    _TOP: schema.PlanSection,
+    "in a benchmark": benchmark_sections.BenchmarkSection,
+    "in a fabric": schema.FabricSection,
+    "in a fabric's `lab: {preset: gige, ...}`": lab_schema.LabFabricSection,
+    "in a benchmark's `socket: {...}`": benchmark_sections.SocketSection,
+    "in a benchmark's `verbs: {...}`": benchmark_sections.VerbsSection,
+    "in an item of `mpi:`": schema.MpiSection,
+    "in the plan's `many_to_one: {...}`": benchmark_sections.ManyToOneSection,
+    "in `submit:`": place_schema.SubmitSection,
+}
+"""Where the keys of a section stand, in words."""
+_TRUTHS = {**dict.fromkeys(("yes", "true", "on"), "true"), **dict.fromkeys(("no", "false", "off"), "false")}
+
+
+def is_short(text: str) -> bool:
+    """Return whether a text is one that a remedy may repeat: a name."""
+    return re.fullmatch(r"[A-Za-z0-9._-]{1,30}", text) is not None
+
+
+def is_variable(value: object) -> bool:
+    """Return whether a variable of a shell stands there, which nothing replaces in a plan."""
+    return isinstance(value, str) and re.match(r"\$[A-Za-z_{]", value) is not None
+
+
+def of_value(place: Place, kind: str, value: object) -> str | None:
+    """Return the remedy for a value, by the schema's kind of error; None where what stands there tells none."""
+    text = str(value)
+    keys = [part for part in place if not isinstance(part, int)]
+    if len(keys) == 1 and (meant := _MEANT.get((keys[0], text.lower()))):
+        return meant
+    if kind in ("dict_type", "model_type"):
+        return _as_mapping(place, value)
+    if kind in ("tuple_type", "list_type"):
+        return _as_list(value)
+    if kind in ("bool_type", "bool_parsing"):
+        return of_truth(value)
+    if kind.startswith("int_") and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text):
+        return f"write {text.replace(',', '')}"
+    if kind == "string_type" and place[-1:] == ("interface",):
+        return "write one for all hosts, as eth0, or one for each, as {node1: eth0, node2: eth1}"
+    if kind == "string_pattern_mismatch" and text.startswith("-") and is_short(text):
+        return f"leave the dashes out: {text.lstrip('-')}"
+    if place[:1] == ("mpi",) and place[-1:] == ("name",) and re.fullmatch(r"/[A-Za-z0-9._/-]{1,200}", text):
+        return f"write [{{name: {text.rstrip('/').rpartition('/')[2]}, path: {text}}}]"
+    return None
+
+
+def of_colon(text: object) -> str | None:
+    """Return the remedy for a key and a value that no blank parts; None for other text."""
+    key, colon, value = str(text).partition(":")
+    if isinstance(text, str) and colon and is_short(key) and re.fullmatch(r"[^\s/:].{0,40}", value):
+        return f"put a blank after the colon: `{key}: {value}`"
+    return None
+
+
+def of_truth(word: object) -> str | None:
+    """Return the remedy for a truth in quotes; None where it is none."""
+    truth = _TRUTHS.get(str(word).lower())
+    return f"write {truth}, without quotes" if truth else None
+
+
+def of_key(place: Place) -> str | None:
+    """Return the remedy for a key that nothing knows where it stands; None where its name tells none."""
+    name = str(place[-1])
+    if (spaced := of_colon(name)) is not None:
+        return spaced
+    if len(place) == 1 and name in BENCHMARKS:
+        return f"indent it below `benchmarks:`, as `  {name}: ...`"
+    if name == "name" and place[0] == "fabrics":
+        return "leave it out: a fabric's name is its key, as in `near: {lab: gige}`"
+    if name in _INSTEAD:
+        return _INSTEAD[name]
+    if place[-2:-1] == ("lab",) and is_short(name) and not difflib.get_close_matches(name, _keys(_LAB)):
+        return f"write `lab: {name}` for a preset, and with changes `lab: {{preset: {name}, rate: 1Gb/s}}`"
+    homes = [home for home, section in _HOMES.items() if name in _keys(section)]
+    return f"it stands {' or '.join(homes)}" if homes and name not in ("name", "path", "fabrics") else None
+
+
+def _keys(section: type[BaseModel]) -> frozenset[str]:
+    return frozenset(field.alias or name for name, field in section.model_fields.items())
+
+
+def _as_list(value: object) -> str | None:
+    """Return how a list is written where a mapping stands; None where its keys are none that can be repeated."""
+    names = [str(name) for name in value] if isinstance(value, Mapping) else []
+    is_repeated = 0 < len(names) <= MOST_REPEATED and all(map(is_short, names))
+    return f"write [{', '.join(names)}]" if is_repeated else None
+
+
+def _as_mapping(place: Place, value: object) -> str | None:
+    """Return how a mapping is written where something else stands, by what stands there."""
+    if (spaced := of_colon(value)) is not None:
+        return spaced
+    if len(place) == 1 and place[0] in ("fabrics", "benchmarks"):
+        return _of_names(str(place[0]), value)
+    if place[:1] == ("fabrics",) and len(place) == 2 and isinstance(value, str) and is_short(value):
+        return f"write `{{lab: {value}}}` for a fabric of the lab, `{{interface: {value}}}` for one of real hosts"
+    if place[:1] == ("benchmarks",) and len(place) == 2:
+        if place[1] in _keys(schema.PlanSection):
+            return f"it stands {_TOP}"
+        sizes = _sizes(value)
+        return f"write `{place[1]}: {{sizes: {sizes}}}`" if sizes else f"write `{place[1]}: {{}}`"
+    if place == ("paper",) and isinstance(value, str) and is_short(value):
+        return f"write `paper: {{file: {value}}}`"
+    if place[-1:] == ("lab",) and isinstance(value, list):
+        return "write `lab: gige`, or `lab: {preset: gige, rate: 500Mb/s}`"
+    pairs = [str(item).partition("=")[::2] for item in value] if isinstance(value, list) else []
+    if pairs and all(is_short(key) and is_short(text) for key, text in pairs[:MOST_REPEATED]):
+        return f"write {{{', '.join(f'{key}: {chr(34)}{text}{chr(34)}' for key, text in pairs[:MOST_REPEATED])}}}"
+    return None
+
+
+def _of_names(key: str, value: object) -> str:
+    """Return how the plan's fabrics or benchmarks are written where no mapping of their names stands."""
+    items: list[Any] = value if isinstance(value, list) else [value]
+    inside = "{lab: NAME}" if key == "fabrics" else "{}"
+    if items and all(isinstance(item, str) and is_short(item) for item in items):
+        written = ", ".join(f"{item}: {inside.replace('NAME', item)}" for item in items[:MOST_REPEATED])
+        return f"write {{{written}{', ...' if len(items) > MOST_REPEATED else ''}}}"
+    example = "near: {lab: gige}" if key == "fabrics" else "ping_pong: {}"
+    if isinstance(value, list):
+        return f"write `{example}` lines, indented below it, without `-`: the name is the key"
+    return f"write for example `{example}`, indented below it"
+
+
+def _sizes(value: object) -> str:
+    """Return what stands where a benchmark's section belongs as its sizes; empty where it can be none."""
+    if isinstance(value, list) and value and all(isinstance(one, int | str) for one in value):
+        value = f"[{', '.join(map(str, value))}]" if len(value) <= MOST_REPEATED else ""
+    text = str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
+    return text if re.fullmatch(r"[\[0-9][0-9A-Za-z., ]{0,40}\]?", text) else ""
