@@ -78,6 +78,7 @@ RUNNING = (
         "switches",
         "strayed",
         "causes",
+        "idle_instruments",
     ),
     *("fleet", "services", "comparison", "resumption", "verify", "launch_runner", "groups", "real_site"),
     *(

@@ -95,16 +95,23 @@ def test_a_mistake_is_told_before_the_plan_is_called_good(check: Check) -> None:
     assert "bind names processor 8190" in str(told.exception)
 
 
-def test_a_run_that_measures_nothing_ends_with_10_and_says_why(tmp_path: Path) -> None:
-    plan, run = tmp_path / "none.yaml", tmp_path / "run"
+def _run(folder: Path, *program: str) -> subprocess.CompletedProcess[str]:
+    plan = folder / "none.yaml"
     plan.write_text(OF_THIS_MACHINE)
-    done = subprocess.run(
-        [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    argv = [sys.executable, *program, "run", str(plan), "-o", str(folder / "run")]
+    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_run_of_a_plan_that_measures_nothing_is_refused(tmp_path: Path) -> None:
+    done = _run(tmp_path, "-m", "fabriscope")
+    assert done.returncode == 2, done.stderr
+    assert "none.yaml:6: iperf3 measures nothing of this plan: iperf3 has no ping_pong -- add a" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_run_that_measures_nothing_ends_with_10_and_says_why(tmp_path: Path) -> None:
+    unasked = "from fabriscope.running import idle_instruments; idle_instruments.refuse = lambda *_: None"
+    done = _run(tmp_path, "-c", f"{unasked}; from fabriscope.cli import fabriscope; fabriscope()")
     assert done.returncode == 10, done.stderr
     why = "Nothing was measured: 1 measurement of 1 case failed or was left out: iperf3 has no ping_pong."
     assert why in done.stdout
@@ -131,6 +138,7 @@ def test_a_rate_without_its_unit_and_a_time_out_that_is_too_short_are_named(chec
         OF_THIS_MACHINE.replace("localhost", "a,b")
         .replace("placements: [intra]", "fabrics: {eth: {interface: eth0, line_rate: 10000}}")
         .replace("budget: 1s", "case_timeout: 1ms")
+        .replace("iperf3", "engine")
     )
     assert "look again: eth: a line_rate of 10000 b/s; a number without a unit is in bits a second" in told.output
     assert "look again: case_timeout: launches that do well may say nothing for 1 ms; write 1s or more" in told.output

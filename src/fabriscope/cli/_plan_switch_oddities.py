@@ -17,20 +17,20 @@ HEADER_BYTES = 14
 _USUAL = SwitchQueues()
 
 
-def oddities(plan: Plan) -> Iterator[str]:
-    """Yield a sentence for each, once, of switches as they are built, with settings, and as a tuning makes them."""
+def oddities(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield fabric and sentence of each, once, of switches as built, with settings, and as a tuning makes them."""
     from fabriscope.running.switches import variants
 
     every: dict[str, list[SwitchSpec]] = {}
-    said: dict[str, None] = {}
+    said: dict[tuple[str, str], None] = {}
     for one in variants(plan):
         every.setdefault(one.fabric, []).append(one.spec)
-        said |= dict.fromkeys(f"{one.fabric}: {sentence}" for sentence in _of_numbers(one.spec))
+        said |= dict.fromkeys((one.fabric, f"{one.fabric}: {sentence}") for sentence in _of_numbers(one.spec))
     yield from said
     for fabric, specs in every.items():
         # What counts with some of the settings is meant for them: only what never counts is asked about.
         idle = [dict.fromkeys(_without_effect(spec)) for spec in specs]
-        yield from (f"{fabric}: {sentence}" for sentence in _of_none(idle))
+        yield from ((fabric, f"{fabric}: {sentence}") for sentence in _of_none(idle))
 
 
 def _of_numbers(switch: SwitchSpec) -> Iterator[str]:

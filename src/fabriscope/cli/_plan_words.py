@@ -36,6 +36,16 @@ def fabric_lines(plan: Plan, fabrics: Mapping[str, Fabric]) -> Iterator[str]:
         yield f"{name}: {numbers}{speaks}"
 
 
+def lone_lines(plan: Plan, schedule: Schedule) -> Iterator[str]:
+    """Yield that a plan compares nothing: it has one entry, and one curve of each benchmark."""
+    section = plan.section
+    entries = [entry for entry in schedule.entries if entry.layer != "null"]
+    curves = {(case.benchmark, case.series) for case in schedule.cases.values() if case.entry in entries}
+    is_alone = len(entries) == 1 and len(curves) == len({benchmark for benchmark, _ in curves})
+    if is_alone and not (section.intervene or section.tune or section.paper):
+        yield "nothing is compared: it has one entry; a second fabric, layer or value of an option would be compared"
+
+
 def stream_lines(schedule: Schedule) -> Iterator[str]:
     """Yield for how long other programs send the streams of many to one and many to many: they know whole seconds."""
     from fabriscope.model.benchmarks import drains_windows

@@ -32,20 +32,22 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.running import applications, run, site, tuning_plan
+    from fabriscope.running import applications, idle_instruments, run, site, tuning_plan
 
     checked = plans.load(plan, run.vocabulary())
     fabrics = site.planned_fabrics(checked)
     cores = site.cores_per_host()
     schedule = plans.expand(checked, fabrics, cores, applications.memory_per_host(checked, {}))
     run.check_specs(checked, schedule)
+    idle_instruments.refuse(checked, schedule)
     expected = plans.expected_by_launch(schedule.launches, fabrics, checked.guests)
     is_adaptive = checked.section.until == "decided"
     counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
     tuned = tuning_plan.check(checked, schedule, fabrics)
-    doubts, missing = list(_plan_doubts.doubts(checked, schedule, total_s)), _plan_words.missing_library(checked)
+    doubts = list(_plan_doubts.doubts(checked, schedule, fabrics, total_s, cores))
+    missing = _plan_words.missing_library(checked)
     tuning_lines = tuning_plan.described(checked, fabrics, tuned) if tuned else ()
     notes = _notes(checked, schedule, fabrics, cores)  # a mistake that these find is told before anything else
     lines = [*_plan_words.fabric_lines(checked, fabrics), *_entries(schedule, expected), *notes, *tuning_lines]
@@ -115,6 +117,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
     from fabriscope.model.errors import printable
     from fabriscope.running import binding, real_site, settings, strayed
 
+    yield from _plan_words.lone_lines(checked, schedule)
     yield from map(printable, plans.unmeasured(checked.section))
     yield from map(printable, settings.described(fabrics.values()))
     yield from map(printable, settings.described_libraries(checked.section.mpi, fabrics.values(), checked.hosts))

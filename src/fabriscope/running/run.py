@@ -33,6 +33,7 @@ from fabriscope.running import site as sites
 from fabriscope.running.binding import Binding
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
+from fabriscope.running.idle_instruments import refuse as refuse_idle
 from fabriscope.running.sharpen import Sharpening
 from fabriscope.running.tuning import Tuning, tried
 
@@ -67,10 +68,9 @@ def vocabulary() -> plans.Vocabulary:
     transports = built_in.transports | {"tcp", "shm", "mpi"}
     services = {name for name, layer in LAYERS.items() if layer.instrument}
     ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING} - services
-    known = transports | ours | set(built_in.left_out)
     left_out = {
         name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
-        for name in known - transports
+        for name in {*ours, *built_in.left_out} - transports
     }
     return plans.Vocabulary(
         benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
@@ -103,6 +103,7 @@ def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Ev
             progress.notice("an audit of the hosts")
             plan, site = _with_causes(plan, site, causes.of_run(plan, site, _facts(site)))
         schedule = _schedule(plan, site)
+        refuse_idle(plan, schedule)
         tuning_plan.check(plan, schedule, site.fabrics)
         progress.notice("the facts of every host")
         folder = store.create(path, _manifest(plan, schedule, site), plan.text, plan.companions)
@@ -224,9 +225,8 @@ def _execute(
         effort = Effort(plan, folder, progress)
         sharpening = Sharpening(plan.section, folder, progress)
         wanted = [launch for launch in left if effort.counts(launch)]
-        wanted += [
-            launch for launch in folder.manifest.launches[len(schedule.launches) :] if launch.launch_id not in done
-        ]
+        added = folder.manifest.launches[len(schedule.launches) :]
+        wanted += [launch for launch in added if launch.launch_id not in done]
         expected_ns = plans.expected_by_launch(wanted, site.fabrics, plan.guests)
         progress.start(str(folder.path), len(folder.manifest.schedule), len(done), sum(expected_ns.values()))
         effort.announce()
