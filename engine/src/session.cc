@@ -115,7 +115,8 @@ std::vector<BurstPlanner> Session::make_planners() {
 }
 
 // In each round every case is visited once, in an order of its own; the first round is made
-// whatever it takes. A group's programs have one order, and who is left behind passes visits over.
+// whatever it takes. A group's programs have one order, and who is left behind passes visits over:
+// it owes them, and once its budget is spent it makes no others.
 void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
   const std::int64_t begin_ns = clock_.elapsed_ns();
   const auto spent = [&] { return clock_.elapsed_ns() - begin_ns - rested_ns_ >= spec_.budget_ns; };
@@ -133,7 +134,8 @@ void Session::conduct_rounds(std::vector<BurstPlanner>& planners) {
       order = round_order(turns_ ? ~turns_->seed() : spec_.seed, round, cases_.size());
     }
     const std::size_t index = order[static_cast<std::size_t>(visit_++ % count)];
-    if (!cases_[index].failed && !visit_case(index, round, planners[index])) return;
+    const bool is_wanted = is_due[index] || (!cases_[index].failed && !spent());
+    if (is_wanted && !visit_case(index, round, planners[index])) return;
     due_count -= is_due[index] ? 1 : 0;
     is_due[index] = false;
     // The others wait for the next burst meanwhile, so writing never overlaps measuring.

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <map>
@@ -207,6 +208,34 @@ TEST(engines_take_turns_and_each_has_its_whole_budget) {
     CHECK_CONTAINS(last_line(engine->output()), R"("status":"ok")");
   }
   CHECK(!is_there(folder.path("table")));
+}
+
+TEST(who_is_slow_and_has_spent_its_budget_makes_the_visits_alone_that_it_owes) {
+  const TemporaryFolder folder;
+  const std::array<std::string, 2> benchmarks = {"ping_pong message_size_bytes=8",
+                                                 "many_to_one message_size_bytes=8 duration_ms=60"};
+  std::vector<std::unique_ptr<Process>> engines;
+  for (int member = 0; member < 2; ++member) {
+    std::string cases;
+    for (int index = 0; index < 6; ++index) {
+      cases += "case id=c" + std::to_string(index) + " benchmark=" + benchmarks[member] + "\n";
+    }
+    const std::string name = "engine" + std::to_string(member);
+    std::string items = turn_items(folder.path("table"), member);
+    // longer than what eight turns hold is each visit of the one, whose budget is as good as none
+    const std::string budget = member == 0 ? "600000000" : "1";
+    items.replace(0, items.find('\n'), "budget_ns " + budget);
+    engines.push_back(std::make_unique<Process>(
+        folder, name,
+        std::vector<std::string>{"--transport", "shm", "--rendezvous", "threads", "--rank-count",
+                                 "2", "--spec",
+                                 folder.write(name + ".spec", spec_with(cases, items))}));
+  }
+  for (const auto& engine : engines) CHECK_EQUAL(engine->wait(), kExitOk);
+  for (int index = 0; index < 6; ++index) {
+    const std::string block = R"("type":"stream_block","case":"c)" + std::to_string(index) + '"';
+    CHECK_EQUAL(count_of(engines[1]->output(), block), 1U);
+  }
 }
 
 TEST(a_place_outside_of_the_group_is_refused) {
