@@ -11,6 +11,7 @@ from tests.analysis.made_up import Shape, write_run
 from fabriscope.analysis.comparing.compared import FASTER, SLOWER
 from fabriscope.analysis.comparing.ladder import ladder_of
 from fabriscope.analysis.results import Results, results_of
+from fabriscope.reports._figures import ratio_figures
 from fabriscope.reports._ladder_picture import PictureCell, PictureRow, ladder_picture
 from fabriscope.reports.section import Picture, tables_in
 from fabriscope.reports.sections import sections_of
@@ -54,6 +55,17 @@ def test_the_other_fabric_first_is_the_same_the_other_way_round(results: Results
         assert turned.low == pytest.approx(1 / row.high)
         assert (row.verdict, turned.verdict) == (FASTER, SLOWER)
         assert (turned.left_value, turned.right_value) == (row.right_value, row.left_value)
+
+
+def test_figures_of_ratios_have_the_same_baseline(results: Results) -> None:
+    ladder = ladder_of(results.compared, FABRICS)
+    assert ladder is not None
+    of_fabrics = [figure for figure in ratio_figures(results) if figure.kind == "fabric"]
+    assert len(of_fabrics) == 2
+    for row in (row for figure in of_fabrics for row in figure.ratios):
+        assert (row.pair.left, row.pair.right) == ("gige", ladder.baseline)
+        assert row.verdict == FASTER
+        assert row.ratio > 1
 
 
 def test_one_fabric_or_one_level_is_no_ladder(results: Results) -> None:

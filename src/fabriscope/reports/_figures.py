@@ -117,7 +117,10 @@ def _curves(results: Results, figure_id: str, title: str, rows: Sequence[GradedE
 
 
 def ratio_figures(results: Results) -> Iterator[Figure]:
-    """Yield a figure for each kind of comparison, benchmark, and (for most kinds) placement and setting."""
+    """Yield a figure for each kind of comparison, benchmark, and (for most kinds) placement and setting.
+
+    Of two fabrics the plan's earlier one is what the other is set against, as in the picture of all levels.
+    """
     shown: dict[str, int] = {}
     for part in _ratio_parts([row for row in results.compared if row.pair.kind in RATIO_FIGURES]):
         kind, metric_id, curve = part[0].pair.kind, part[0].pair.metric_id, part[0].pair.left_curve
@@ -133,7 +136,8 @@ def ratio_figures(results: Results) -> Iterator[Figure]:
         shown[figure_id] = shown.get(figure_id, 0) + 1
         if shown[figure_id] <= MOST_SERIES:
             text = f"{title}: {what}{place}{f', {setting}' if setting else ''}"
-            yield Figure(f"{figure_id}{_slug(setting)}", text, kind, metric_id, ratios=part)
+            ratios = [row.other_way() for row in part] if kind == "fabric" else part
+            yield Figure(f"{figure_id}{_slug(setting)}", text, kind, metric_id, ratios=ratios)
 
 
 def _setting(row: Compared) -> str:

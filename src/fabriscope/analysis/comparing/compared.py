@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import polars as pl
@@ -15,6 +15,7 @@ from fabriscope.analysis.rows import parts
 FASTER, SLOWER, EQUIVALENT, UNDECIDED = "faster", "slower", "equivalent", "undecided"
 VERDICTS = (FASTER, SLOWER, EQUIVALENT, UNDECIDED)
 LEADS = (FASTER, SLOWER)
+_OTHER_WAY = {FASTER: SLOWER, SLOWER: FASTER}
 PAIR_SCHEMA = {
     "kind": pl.String,
     "left": pl.String,
@@ -104,6 +105,18 @@ class Compared(OfPair):
     stated_low: float | None
     stated_high: float | None
 
+    def other_way(self) -> Compared:
+        """Return the same with its sides changed."""
+        pair = self.pair
+        sides = CurvePair(pair.kind, pair.right, pair.left, pair.right_curve, pair.left_curve, pair.metric_id)
+        low, high = turned(self.low, self.high)
+        stated_low, stated_high = turned(self.stated_low, self.stated_high)
+        return replace(
+            self, pair=sides, left_value=self.right_value, right_value=self.left_value, ratio=1 / self.ratio, low=low,
+            high=high, verdict=_OTHER_WAY.get(self.verdict, self.verdict), stated=1 / self.stated,
+            stated_low=stated_low, stated_high=stated_high,
+        )  # fmt: skip
+
 
 Said = TypeVar("Said", bound=OfPair)
 
@@ -111,6 +124,11 @@ Said = TypeVar("Said", bound=OfPair)
 def comparisons_frame(rows: Iterable[Compared]) -> pl.DataFrame:
     """Return one row for each pair and size, COMPARISON_SCHEMA."""
     return pl.DataFrame([row.columns() for row in rows], schema=COMPARISON_SCHEMA)
+
+
+def turned(low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return the ends of a ratio's interval, of the ratio the other way round."""
+    return None if high is None else 1 / high, None if low is None else 1 / low
 
 
 def by_pair(rows: Iterable[Said]) -> list[list[Said]]:

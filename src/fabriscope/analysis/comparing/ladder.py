@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.analysis.comparing.compared import FASTER, SLOWER, Compared
+from fabriscope.analysis.comparing.compared import Compared
 from fabriscope.analysis.curve import Curve
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.quantity import quantity_of
-
-_OTHER_WAY = {FASTER: SLOWER, SLOWER: FASTER}
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,7 @@ def ladder_of(compared: Iterable[Compared], fabrics: Sequence[str]) -> Ladder | 
         names = pair.left_curve.fabric or "", pair.right_curve.fabric or ""
         if pair.kind != "fabric" or baseline not in names or pair.left_curve.twin or not _stands_for_it(row):
             continue
-        other = row if names[1] == baseline else _turned(row)
+        other = row if names[1] == baseline else row.other_way()
         metric_id, sizes = levels.setdefault(replace(pair.left_curve, fabric=None), (pair.metric_id, {}))
         if metric_id == pair.metric_id:
             sizes.setdefault(row.message_size_bytes, {})[other.pair.left_curve.fabric or ""] = other
@@ -70,16 +68,3 @@ def _step(curve: Curve, metric_id: str, sizes: dict[int, dict[str, Compared]]) -
     pick = max if quantity_of(metric_id).larger_is_better else min
     size = pick(sizes)
     return Step(curve, metric_id, size, kind_of(curve.benchmark).has_size and size > 0, sizes[size])
-
-
-def _turned(row: Compared) -> Compared:
-    """Return a comparison with its sides changed."""
-    pair = row.pair
-    turned = replace(pair, left=pair.right, right=pair.left, left_curve=pair.right_curve, right_curve=pair.left_curve)
-    return replace(
-        row, pair=turned, left_value=row.right_value, right_value=row.left_value, ratio=1 / row.ratio,
-        low=None if row.high is None else 1 / row.high, high=None if row.low is None else 1 / row.low,
-        verdict=_OTHER_WAY.get(row.verdict, row.verdict), stated=1 / row.stated,
-        stated_low=None if row.stated_high is None else 1 / row.stated_high,
-        stated_high=None if row.stated_low is None else 1 / row.stated_low,
-    )  # fmt: skip
