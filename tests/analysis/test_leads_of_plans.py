@@ -111,6 +111,19 @@ def test_what_is_undecided_is_named_and_nobody_wins(plan: str) -> None:
     assert all("overlaps that of" in sentence for sentence in numbers), "whoever is named is not alone"
 
 
+def test_an_interval_beyond_the_wire_says_what_the_wire_allows() -> None:
+    """Of four launches it goes as far up as down, and the wire ends just above the fastest."""
+    times_ns = [16 * 65536 * 8 / rate for rate in (0.940, 0.915, 0.895, 0.938)]
+    measured = {Case(TCP, "bandwidth", 65536, 16): [[[time_ns]] for time_ns in times_ns]}
+    (sentence,) = results_of(run_of(measured, fabrics=(NET,))).answer
+    found = re.search(r" to (9\d\d) Mb/s; the wire allows (94\d) Mb/s\) at 64 KiB, 9\d% of what the wire", sentence)
+    assert found, sentence
+    assert int(found[1]) > int(found[2])
+    slow = {Case(TCP, "bandwidth", 65536, 16): [[[10 * time_ns]] for time_ns in times_ns]}
+    (sentence,) = results_of(run_of(slow, fabrics=(NET,))).answer
+    assert "the wire allows" not in sentence.replace("of what the wire allows", "")
+
+
 def test_a_curve_alone_has_its_number_told() -> None:
     measured = {Case(TCP, "ping_pong", 64): [[[10**4 * level]] for level in LEVELS]}
     (sentence,) = results_of(run_of(measured, fabrics=(NET,))).answer

@@ -22,6 +22,8 @@ from fabriscope.analysis.values.trust import GradedEstimate
         (1023, "1023 B"),
         (1024, "1 KiB"),
         (1027, "1027 B"),
+        (1514, "1514 B"),
+        (1_051_904, "1051904 B"),
         (1536, "1.5 KiB"),
         (9000, "9000 B"),
         (24_000, "24 kB"),
@@ -66,6 +68,30 @@ def test_ranges_of_advantages() -> None:
     assert words.advantage_range_text(1.08, 1.15) == "by 8.0 to 15 %"
     assert words.advantage_range_text(1.5, 9.8) == "1.50 to 9.80 times"
     assert words.advantage_range_text(2, 2) == "2.00 times"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(93.7, 95.1, "93.7 to 95.1"), (93.71, 93.74, "93.71 to 93.74"), (93.7001, 93.7004, "93.7001 to 93.7004"),
+     (93.7, 93.7, "93.7"), (93.7, 93.7 + 1e-9, "93.7")],
+)  # fmt: skip
+def test_the_ends_of_an_interval_are_two_numbers(low: float, high: float, text: str) -> None:
+    assert words.interval_text(low, high, words.significant) == text
+
+
+def test_every_text_of_a_number_takes_the_digits_of_narrow_intervals() -> None:
+    assert words.interval_text(12_341, 12_344, words.time_text) == "12.341 µs to 12.344 µs"
+    assert words.ratio_interval_text(1.0012, 1.0031) == "1.001 to 1.003"
+    assert words.interval_text(117.51e6, 117.52e6, words.rate_text) == "940.1 Mb/s to 940.2 Mb/s"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [(1.02, 1.08, "1.02 to 1.08"), (1.0, 14.5, "above 1, at most 14.5"), (1.004, 1.2, "above 1, at most 1.20"),
+     (1.0, 1.002, "above 1, at most 1.002"), (1.0, 300.0, "above 1"), (1.5, 300.0, "above 1.50"), (None, None, "")],
+)  # fmt: skip
+def test_a_lead_that_was_barely_shown_says_so(low: float | None, high: float | None, text: str) -> None:
+    assert words.lead_interval_text(low, high) == text
 
 
 MEASURED = (("mpi", "put_latency"), ("mpi", "get_latency"), ("null", "empty"))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.curve import IN_TRUTH, Curve
@@ -11,7 +12,15 @@ from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.summary import PING_PONG, SMALL_MESSAGE_BYTES, TIME, Summary
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import interval_text, rate_text, series_name, size_text, time_text, value_text
+from fabriscope.analysis.words import (
+    NumberText,
+    interval_text,
+    rate_text,
+    series_name,
+    size_text,
+    time_text,
+    value_text,
+)
 from fabriscope.model.benchmark_kind import PAIR, BenchmarkKind
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.counting import listed
@@ -66,10 +75,10 @@ def _ping_pongs(table: Sequence[Summary], rows: Sequence[GradedEstimate]) -> Ite
         yield clause
     if wide and (wide[0][1].bandwidth_message_size_bytes or 0) > SMALL_MESSAGE_BYTES:
         rate, most = wide[0]
-        share = f", {most.share_of_limit:.0%} of what the wire allows" if most.share_of_limit else ""
-        place = f" at {size_text(most.bandwidth_message_size_bytes)}{share}"
+        limit = rate / most.share_of_limit if most.share_of_limit else None
+        place = f" at {size_text(most.bandwidth_message_size_bytes)}{_share(rate, limit)}"
         speeds = [_Point(row.label(), row.bandwidth) for _, row in wide]
-        yield f"the largest ping-pong bandwidth is {rate_text(rate)}{_whose(speeds, rate_text, place)}"
+        yield f"the largest ping-pong bandwidth is {rate_text(rate)}{_whose(speeds, rate_text, place, limit)}"
 
 
 def _clause(rows: Sequence[GradedEstimate]) -> str:
@@ -88,15 +97,16 @@ def _clause(rows: Sequence[GradedEstimate]) -> str:
     of_curve: dict[object, GradedEstimate] = {}
     for row in ranked:
         of_curve.setdefault(row.curve, row)  # its best, in the order of the bests
-    share = f", {best.value / best.limit:.0%} of what the wire allows" if best.limit and is_rate else ""
+    limit = best.limit if is_rate else None
     points = [_Point(_label(row, rows), Centre(row.value, row.low, row.high)) for row in of_curve.values()]
-
-    def text(value: float) -> str:
-        return value_text(value, metric_id)
-
+    text = partial(value_text, metric_id=metric_id)
     head = f"the largest {kind.title}" if is_rate else f"the least {_time_name(kind, metric_id)}"
-    size = f" at {size_text(best.message_size_bytes)}{share}"
-    return f"{head} is {text(best.value)}{_whose(points, text, size)}"
+    size = f" at {size_text(best.message_size_bytes)}{_share(best.value, limit)}"
+    return f"{head} is {text(best.value)}{_whose(points, text, size, limit)}"
+
+
+def _share(rate: float, limit: float | None) -> str:
+    return f", {rate / limit:.0%} of what the wire allows" if limit else ""
 
 
 def _time_name(kind: BenchmarkKind, metric_id: str) -> str:
@@ -111,13 +121,17 @@ def _label(row: Curve, rows: Sequence[Curve]) -> str:
     return f"{row.label()}, {series_name(row.series)}" if has_others else row.label()
 
 
-def _whose(ranked: Sequence[_Point], text: Callable[[float], str], place: str = "") -> str:
-    """Return the best number's interval, where it is, and whose; where others' intervals overlap, nobody's alone."""
+def _whose(ranked: Sequence[_Point], text: NumberText, place: str = "", limit: float | None = None) -> str:
+    """Return the best number's interval, where it is, and whose; where others' intervals overlap, nobody's alone.
+
+    An interval knows nothing of the wire: one that goes on beyond the limit of a rate says where the wire ends.
+    """
     best = ranked[0]
     if best.centre.low is None or best.centre.high is None:
         alone = "" if len(ranked) == 1 else ": the order may be chance"
         return f"{place}, {best.label}, without an interval{alone}"
-    interval = f" ({interval_text(best.centre.low, best.centre.high, text)}){place}"
+    beyond = f"; the wire allows {text(limit)}" if limit is not None and best.centre.high > limit else ""
+    interval = f" ({interval_text(best.centre.low, best.centre.high, text)}{beyond}){place}"
     close = [one.label for one in ranked[1:] if best.centre.overlaps(one.centre)]
     overlap = f", whose interval overlaps that of {names_text(close)}" if close else ""
     return f"{interval}, {best.label}{overlap}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from fabriscope.analysis.best_words import names_text
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
@@ -76,7 +77,7 @@ def _sentence(rows: Sequence[Group]) -> str:
 
 
 def _value(end: End, metric_id: str) -> str:
-    words = interval_text(end.centre.low, end.centre.high, lambda value: value_text(value, metric_id))
+    words = interval_text(end.centre.low, end.centre.high, partial(value_text, metric_id=metric_id))
     return f"{value_text(end.centre.value, metric_id)}{f' ({words})' if words else ''}"
 
 

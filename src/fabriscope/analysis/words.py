@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from typing import Protocol
 
 from fabriscope.model.benchmarks import BENCHMARKS
 from fabriscope.model.metrics import unit_of
@@ -23,15 +23,18 @@ LEAST_PERCENT = 0.001
 USELESS_INTERVAL_RATIO = 100
 """An interval whose ends differ by this factor says only that the launches differ too much."""
 TOO_WIDE = "launches differ too much"
+DIGITS, MOST_DIGITS = 3, 6
+"""Significant digits of a number, and at most of an interval's ends, that they be two numbers."""
 
 
 def size_text(size_bytes: int | None) -> str:
-    """Return `1 B`, `1 KiB`, `1 MiB`, `96 kB`, or the plain number where it is no round one: `1027 B`."""
+    """Return `1 B`, `1 KiB`, `1 MiB`, `96 kB`, in at most four digits, or else the plain number: `1027 B`."""
     if size_bytes is None:
         return UNKNOWN
     is_decimal = size_bytes >= LEAST_DECIMAL and not size_bytes % 1000 and size_bytes % 1024
     for factor, unit in _DECIMAL_SIZES if is_decimal else _SIZES:
-        if factor <= size_bytes < factor * MOST_OF_A_UNIT and size_bytes * 4 % factor == 0:
+        is_round = size_bytes * 4 % factor == 0 and f"{size_bytes / factor:g}" == f"{size_bytes / factor:.4g}"
+        if factor <= size_bytes < factor * MOST_OF_A_UNIT and is_round:
             return f"{size_bytes / factor:g} {unit}"
     return f"{size_bytes} B"
 
@@ -94,7 +97,7 @@ def share_text(share: float) -> str:
     return f"{percents:.1f} %" if percents >= 1 else f"{percents:.2g} %"
 
 
-def significant(value: float, digits: int = 3) -> str:
+def significant(value: float, digits: int = DIGITS) -> str:
     """Return the number with a few significant digits and no exponent: `0.0123`, `9.80`, `1230`."""
     if value == 0 or not math.isfinite(value):
         return "0" if value == 0 else UNKNOWN
@@ -102,33 +105,33 @@ def significant(value: float, digits: int = 3) -> str:
     return f"{value:,.{decimals}f}".replace(",", "\N{THIN SPACE}")
 
 
-def time_text(value_ns: float | None) -> str:
+def time_text(value_ns: float | None, digits: int = DIGITS) -> str:
     """Return `12.3 µs`."""
-    return unit_text(value_ns, UNITS["ns"])
+    return unit_text(value_ns, UNITS["ns"], digits)
 
 
-def rate_text(bytes_per_s: float | None) -> str:
+def rate_text(bytes_per_s: float | None, digits: int = DIGITS) -> str:
     """Return a rate in bits, as networks are named: `941 Mb/s`."""
-    return unit_text(bytes_per_s, UNITS["bytes_per_s"])
+    return unit_text(bytes_per_s, UNITS["bytes_per_s"], digits)
 
 
-def value_text(value: float | None, metric_id: str) -> str:
+def value_text(value: float | None, metric_id: str, digits: int = DIGITS) -> str:
     """Return a metric's value with its unit."""
-    return unit_text(value, unit_of(metric_id))
+    return unit_text(value, unit_of(metric_id), digits)
 
 
-def unit_text(value: float | None, unit: Unit) -> str:
+def unit_text(value: float | None, unit: Unit, digits: int = DIGITS) -> str:
     """Return a stored value as people read it: `1.23 million/s`, `87.5 %`."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     printed = value * unit.printed_per_stored
     factor, text = next((scale for scale in unit.scales if abs(printed) >= scale[0]), unit.scales[-1])
-    return f"{significant(printed / factor)}{text}"
+    return f"{significant(printed / factor, digits)}{text}"
 
 
-def ratio_text(ratio: float) -> str:
+def ratio_text(ratio: float, digits: int = DIGITS) -> str:
     """Return a ratio with as many digits as it is worth: `1.03`, `9.80`, `123`."""
-    return f"{ratio:.2f}" if ratio < A_LOT else significant(ratio)
+    return f"{ratio:.{digits - 1}f}" if ratio < A_LOT else significant(ratio, digits)
 
 
 def advantage_text(ratio: float) -> str:
@@ -147,13 +150,28 @@ def advantage_range_text(least: float, most: float) -> str:
     return f"by {low} %" if low == high else f"by {low} to {high} %"
 
 
-def interval_text(low: float | None, high: float | None, text: Callable[[float], str]) -> str:
-    """Return `low to high`, nothing without an interval, and words for one that is too wide to say anything."""
+class NumberText(Protocol):
+    """What makes text of a number, with the usual digits or with more."""
+
+    def __call__(self, value: float, /, *, digits: int = DIGITS) -> str: ...
+
+
+def interval_text(low: float | None, high: float | None, text: NumberText) -> str:
+    """Return `low to high`, nothing without an interval, and words for one that is too wide to say anything.
+
+    Ends that read alike have more digits, and where those do not tell them apart there is one number.
+    """
     if low is None or high is None:
         return ""
     if low <= 0 or high / low > USELESS_INTERVAL_RATIO:
         return TOO_WIDE
-    return f"{text(low)} to {text(high)}"
+    return " to ".join(dict.fromkeys(_told_apart(low, high, text)))
+
+
+def _told_apart(low: float, high: float, text: NumberText) -> tuple[str, str]:
+    """Return both numbers with as few digits as tell them apart, with the usual ones where none do."""
+    pairs = ((text(low, digits=digits), text(high, digits=digits)) for digits in range(DIGITS, MOST_DIGITS + 1))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (text(low), text(high)))
 
 
 def ratio_interval_text(low: float | None, high: float | None) -> str:
@@ -164,6 +182,17 @@ def ratio_interval_text(low: float | None, high: float | None) -> str:
     if low > 1:
         return f"above {ratio_text(low)}"
     return f"below {ratio_text(high)}" if high < 1 else text
+
+
+def lead_interval_text(low: float | None, high: float | None) -> str:
+    """Return the interval of how many times as fast a leader is: `1.02 to 1.08`.
+
+    Where it reaches down to 1 the lead was barely shown: `above 1, at most 1.08`, for it never says that nobody leads.
+    """
+    if low is None or high is None or low < 1 or ratio_text(low) != ratio_text(1):
+        return ratio_interval_text(low, high)
+    most = "" if high / low > USELESS_INTERVAL_RATIO else f", at most {_told_apart(1.0, high, ratio_text)[1]}"
+    return f"above 1{most}"
 
 
 def percent(ratio: float) -> str:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 _RATES = ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s"))
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns"))
-_SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 NO_AMOUNT = "none"
 """What takes a threshold of `lab set` back."""
 
@@ -96,13 +95,14 @@ def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
 
 def numbers_of(switch: dict[str, Any]) -> str:
     """Return a switch's numbers for people."""
+    from fabriscope.analysis.words import size_text
     from fabriscope.model.lab import SwitchSpec, fault_words
     from fabriscope.model.switch_queues import SwitchQueues
 
     if not SwitchSpec(**{**switch, "queues": SwitchQueues(**switch.get("queues", {}))}).is_shaped:
         return f"unshaped, MTU {switch['mtu_bytes']} B"
     rate = _scaled(switch["rate_bits_per_s"], _RATES) if switch["rate_bits_per_s"] else "any rate"
-    buffer = _scaled(switch["buffer_bytes"], _SIZES) if switch["buffer_bytes"] else "unlimited"
+    buffer = size_text(switch["buffer_bytes"]) if switch["buffer_bytes"] else "unlimited"
     delay = f"delay {_scaled(switch['delay_ns'], _TIMES)}" if switch["delay_ns"] else "no delay"
     text = f"{rate}, {delay}, buffer {buffer}, MTU {switch['mtu_bytes']} B"
     if switch["rx_coalesce_ns"]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER
+from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER, turned
 from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.findings import Finding, where_text
 from fabriscope.analysis.comparing.ranges import Range
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.words import UNKNOWN, advantage_range_text, ratio_interval_text, ratio_text, sizes_text
+from fabriscope.analysis.words import (
+    UNKNOWN,
+    advantage_range_text,
+    lead_interval_text,
+    ratio_interval_text,
+    ratio_text,
+    sizes_text,
+)
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.reports._verdicts import VerdictLine, verdict_lines
 
@@ -74,11 +81,13 @@ def _sizes(row: Range) -> str:
 
 def _line(row: Range) -> RangeLine:
     least, most, leader = row.least_ratio, row.most_ratio, "undecided"
-    by = f"ratio {ratio_text(least)} to {ratio_text(most)}"
+    by, interval = f"ratio {ratio_text(least)} to {ratio_text(most)}", ratio_interval_text(row.low, row.high)
     if row.verdict == FASTER:
         leader, by = row.pair.left, advantage_range_text(least, most)
+        interval = lead_interval_text(row.low, row.high)
     elif row.verdict == SLOWER:
         leader, by = row.pair.right, advantage_range_text(1 / most, 1 / least)
+        interval = lead_interval_text(*turned(row.low, row.high))
     elif row.verdict == EQUIVALENT:
         leader = EQUIVALENT
     return RangeLine(
@@ -88,6 +97,6 @@ def _line(row: Range) -> RangeLine:
         leader=leader,
         verdict=row.verdict,
         by=by,
-        interval=ratio_interval_text(row.low, row.high) or UNKNOWN,
+        interval=interval or UNKNOWN,
         needed=str(row.blocks_to_decide) if row.blocks_to_decide else "",
     )

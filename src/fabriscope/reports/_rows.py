@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from fabriscope.analysis.comparing.compared import Compared
 from fabriscope.analysis.frames import PlannedCase
@@ -138,7 +139,7 @@ def _curve_label(row: PlannedCase, figure: Figure) -> str:
 def _curve_mark(row: GradedEstimate, figure: Figure, style: Style) -> CurveMark:
     metric_id, factor = row.metric_id, unit_of(row.metric_id).axis_factor
     low, high, limit = (None if end is None else rounded(end * factor) for end in (row.low, row.high, row.limit))
-    interval = interval_text(row.low, row.high, lambda value: value_text(value, metric_id))
+    interval = interval_text(row.low, row.high, partial(value_text, metric_id=metric_id))
     spread = row.between_launch_spread
     return CurveMark(
         x=row.message_size_bytes,

@@ -14,6 +14,7 @@ from fabriscope.analysis.comparing.compared import (
     VERDICTS,
     CurvePair,
     by_pair,
+    turned,
 )
 from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.control import CONTROL
@@ -26,8 +27,8 @@ from fabriscope.analysis.words import (
     TOO_WIDE,
     advantage_range_text,
     advantage_text,
+    lead_interval_text,
     ratio_interval_text,
-    ratio_text,
     size_text,
 )
 from fabriscope.model.benchmark_kind import APPLICATION
@@ -182,13 +183,13 @@ def _range_text(row: Range, where: str) -> str:
     if verdict == EQUIVALENT:
         return f"{left} and {right} are equivalent {where} ({said})"
     least, most = row.least_ratio, row.most_ratio
-    at_last, ends = row.ratio_at_last, [end for end in (row.low_at_last, row.high_at_last) if end is not None]
+    at_last, ends = row.ratio_at_last, (row.low_at_last, row.high_at_last)
     if verdict == SLOWER:
         left, right = right, left
         least, most, at_last = 1 / most, 1 / least, 1 / at_last
-        ends = [1 / end for end in reversed(ends)]
+        ends = turned(*ends)
     last = size_text(row.last_size_bytes)
-    around = f"({' to '.join(map(ratio_text, ends))})"
+    around = f"({lead_interval_text(*ends)})"
     if row.size_count == 1:
         return f"{left} leads {right} {where}, {advantage_text(at_last)} {around}"
     return (

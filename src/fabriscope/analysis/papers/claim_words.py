@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from fabriscope.analysis.papers.selections import SIZE, Blocks, Curve, geometric_mean
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, Point, Statement
-from fabriscope.analysis.words import interval_text, percent, ratio_text, significant, size_text, value_text
+from fabriscope.analysis.words import NumberText, interval_text, percent, ratio_text, significant, size_text, value_text
 from fabriscope.model.paper import Claim
 
 MOST_PLACES = 3
@@ -86,7 +87,7 @@ def _known(value: float, otherwise: float) -> float:
     return otherwise if math.isnan(value) else value
 
 
-def _interval(low: float, high: float, text: Callable[[float], str]) -> str:
+def _interval(low: float, high: float, text: NumberText) -> str:
     if math.isnan(low):
         return "from one block, so without interval"
     return interval_text(low, high, text) or "without interval"
@@ -117,7 +118,7 @@ def _signed(value: float, metric_id: str) -> str:
 def value_evidence(metric_id: str, statement: Statement) -> str:
     """Return the value with its interval; the statement is about its logarithm."""
     value, low, high = (math.exp(one) for one in (statement.centre, statement.low, statement.high))
-    return f"{value_text(value, metric_id)} ({_interval(low, high, lambda one: value_text(one, metric_id))})"
+    return f"{value_text(value, metric_id)} ({_interval(low, high, partial(value_text, metric_id=metric_id))})"
 
 
 def share_evidence(line_rate_bits_per_s: float, statement: Statement) -> str:
@@ -125,7 +126,7 @@ def share_evidence(line_rate_bits_per_s: float, statement: Statement) -> str:
     share, low, high = (math.exp(one) for one in (statement.centre, statement.low, statement.high))
     rate = value_text(share * line_rate_bits_per_s / 8, "bytes_per_s")
     line = value_text(line_rate_bits_per_s / 8, "bytes_per_s")
-    return f"{rate}, {share:.0%} of {line} ({_interval(low, high, lambda one: f'{one:.0%}')})"
+    return f"{rate}, {share:.0%} of {line} ({_interval(low, high, '{:.0%}'.format)})"
 
 
 def step_evidence(claim: Claim, curve: Curve, before: float, after: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.curve import Curve
@@ -83,7 +84,7 @@ def _cell(runs: Runs, metric_id: str) -> Cell:
     if metric_id not in runs:
         return Cell("")
     centre = runs[metric_id].first.centre
-    interval = interval_text(centre.low, centre.high, lambda value: value_text(value, metric_id))
+    interval = interval_text(centre.low, centre.high, partial(value_text, metric_id=metric_id))
     return Cell(value_text(centre.value, metric_id), interval)
 
 

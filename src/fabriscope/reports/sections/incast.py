@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from fabriscope.analysis.incast.points import COLLAPSES, UNDECIDED, UNFAIR, Destination, IncastCurve, IncastPoint
 from fabriscope.analysis.incast.switch_windows import WindowPorts, counts_by_case, ports_in
@@ -83,7 +84,7 @@ def _destinations(curves: Sequence[IncastCurve]) -> list[Block]:
 
 def _destination(curve: IncastCurve, point: IncastPoint, one: Destination) -> Row:
     value, whole = one.aggregate.value, point.aggregate.value
-    interval = interval_text(one.aggregate.low, one.aggregate.high, lambda value: value_text(value, AGGREGATE))
+    interval = interval_text(one.aggregate.low, one.aggregate.high, partial(value_text, metric_id=AGGREGATE))
     return [
         curve.name,
         str(point.stream_count),
@@ -98,7 +99,7 @@ def _destination(curve: IncastCurve, point: IncastPoint, one: Destination) -> Ro
 
 def _row(curve: IncastCurve, point: IncastPoint) -> Row:
     centre = point.aggregate
-    interval = interval_text(centre.low, centre.high, lambda value: value_text(value, AGGREGATE))
+    interval = interval_text(centre.low, centre.high, partial(value_text, metric_id=AGGREGATE))
     return [
         curve.name,
         str(point.stream_count),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 from fabriscope.analysis.papers import paper as papers
 from fabriscope.analysis.papers.claims import Finding
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.results import Results
-from fabriscope.analysis.words import UNKNOWN, interval_text, significant
+from fabriscope.analysis.words import DIGITS, UNKNOWN, interval_text, significant
 from fabriscope.model.host import HostFacts
 from fabriscope.model.manifest import LabFacts
 from fabriscope.model.run_data import RunData
@@ -191,14 +192,14 @@ def _table(table: papers.PaperTable) -> Iterator[Block]:
 
 
 def _here(number: papers.Cell, unit: str) -> Cell:
-    interval = interval_text(number.low, number.high, lambda value: _number(value, unit))
+    interval = interval_text(number.low, number.high, partial(_number, unit=unit))
     return Cell(_number(number.value, unit), interval or number.problem or "")
 
 
-def _number(value: float | None, unit: str) -> str:
+def _number(value: float | None, unit: str, digits: int = DIGITS) -> str:
     if value is None:
         return UNKNOWN
-    return f"{value:,.0f}".replace(",", "\N{THIN SPACE}") if unit in _WHOLE_UNITS else significant(value)
+    return f"{value:,.0f}".replace(",", "\N{THIN SPACE}") if unit in _WHOLE_UNITS else significant(value, digits)
 
 
 def _paper_number(value: float | str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.group_words import name_of, ranks_text
@@ -88,7 +89,7 @@ def _end(row: Group, end: End) -> Cell:
     """Return the value of one end of a curve, with its size and its interval."""
     size = f" at {size_text(end.size_bytes)}" if tells_size(row.benchmark, end.size_bytes) else ""
     centre = end.centre
-    interval = interval_text(centre.low, centre.high, lambda value: value_text(value, row.metric_id))
+    interval = interval_text(centre.low, centre.high, partial(value_text, metric_id=row.metric_id))
     return Cell(f"{value_text(centre.value, row.metric_id)}{size}", interval)
 
 

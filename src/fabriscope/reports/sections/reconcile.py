@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from fabriscope.analysis.comparing.reconciled import Reconciled, Statement
 from fabriscope.analysis.results import Results
@@ -94,14 +95,11 @@ def _table(sizes: list[Reconciled]) -> Table:
 
 
 def _row(size_bytes: int, said: Statement) -> Row:
-    def text(value: float) -> str:
-        return value_text(value, said.metric_id)
-
-    printed = said.printed
+    printed, text = said.printed, partial(value_text, metric_id=said.metric_id)
     return [
         size_text(size_bytes),
         Cell(said.instrument, metric_of(said.metric_id).title),
-        Cell(value_text(printed.value, said.metric_id), interval_text(printed.low, printed.high, text)),
+        Cell(text(printed.value), interval_text(printed.low, printed.high, text)),
         UNKNOWN if said.ours is None else text(said.ours),
         _excess(said),
         said.how,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES
 from fabriscope.analysis.curve import Curve
@@ -13,7 +14,7 @@ from fabriscope.analysis.values.definitions import shown_definition
 from fabriscope.analysis.values.estimates import Centre
 from fabriscope.analysis.values.summary import RATE, SMALL_MESSAGE_BYTES, TIME, Summary
 from fabriscope.analysis.values.trust import GradedEstimate
-from fabriscope.analysis.words import UNKNOWN, interval_text, significant, size_text
+from fabriscope.analysis.words import DIGITS, UNKNOWN, interval_text, significant, size_text
 from fabriscope.model.metrics import metric_of
 from fabriscope.reports._badges import badge_cells, badge_columns
 from fabriscope.reports.section import (
@@ -113,11 +114,15 @@ def _value(centre: Centre, factor: float) -> Cell:
 
 
 def _number(centre: Centre, factor: float) -> str:
-    return UNKNOWN if centre.value is None else significant(centre.value * factor)
+    return UNKNOWN if centre.value is None else _scaled(centre.value, factor)
 
 
 def _interval(centre: Centre, factor: float) -> str:
-    return interval_text(centre.low, centre.high, lambda value: significant(value * factor))
+    return interval_text(centre.low, centre.high, partial(_scaled, factor=factor))
+
+
+def _scaled(value: float, factor: float, digits: int = DIGITS) -> str:
+    return significant(value * factor, digits)
 
 
 def _buffers(points: Sequence[GradedEstimate]) -> str:

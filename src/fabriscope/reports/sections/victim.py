@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fabriscope.analysis.incast.victims import SLOWED, UNDECIDED, Victim, victims_of
 from fabriscope.analysis.results import Results
 from fabriscope.analysis.values.estimates import Centre
-from fabriscope.analysis.words import UNKNOWN, interval_text, size_text, value_text
+from fabriscope.analysis.words import UNKNOWN, NumberText, interval_text, significant, size_text, value_text
 from fabriscope.reports.section import Block, Bullets, Cell, Column, Heading, Paragraph, Row, Section, Sections, Table
 
 _NOTE = (
@@ -55,16 +57,14 @@ def _row(one: Victim) -> Row:
 
 
 def _of_metric(centre: Centre, metric_id: str) -> Cell:
-    def text(value: float) -> str:
-        return value_text(value, metric_id)
-
-    return Cell(UNKNOWN if centre.value is None else text(centre.value), interval_text(centre.low, centre.high, text))
+    return _cell(centre, partial(value_text, metric_id=metric_id))
 
 
 def _times(centre: Centre) -> Cell:
-    def text(value: float) -> str:
-        return f"{value:.3g}"
+    return _cell(centre, significant)
 
+
+def _cell(centre: Centre, text: NumberText) -> Cell:
     return Cell(UNKNOWN if centre.value is None else text(centre.value), interval_text(centre.low, centre.high, text))
 
 
