@@ -40,4 +40,4 @@ def test_a_winner_is_named_where_the_lead_exceeds_what_such_numbers_err(factor: 
     (section,) = [one for one in sections_of(results) if one.anchor == "verdicts"]
     assert (" leads " in str(section.brief), "no winner named" in str(section.brief)) == (is_named, not is_named)
     if loose:
-        assert loose[0].endswith("not to be relied on: ethernet-100 against gige between hosts.")
+        assert loose[0].endswith("grade D, unreliable: ethernet-100 against gige between hosts.")

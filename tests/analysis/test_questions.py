@@ -12,7 +12,7 @@ from tests.analysis.test_comparisons import LEVELS, MPI, SIZES, SLOW, WOBBLE, ru
 from fabriscope.analysis.comparing.comparisons import KINDS
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.comparing.questions import LOOSE, PLACES, SOUND, WEAK, Question, questions
-from fabriscope.analysis.comparing.reply_words import question_sentence, transport_text
+from fabriscope.analysis.comparing.reply_words import ends_text, question_sentence, transport_text
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.run_data import RunData
@@ -47,8 +47,8 @@ def test_a_lead_that_passes_names_both_and_where() -> None:
     assert [reply.leader for reply in question.replies] == ["gige", "ethernet-100"], "whoever leads at more points"
 
 
-def test_circumstances_are_one_question_at_each_placement() -> None:
-    """Over TCP 2 times and over MPI 3 times: one question with two circumstances."""
+def test_variants_are_one_question_at_each_placement() -> None:
+    """Over TCP 2 times and over MPI 3 times: one question with two variants."""
     measured: dict[Case, list[list[list[float]]]] = {}
     for entry, factor in ((TCP, 1.0), (SLOW, 2.0), (MPI, 1.0), (OTHER, 3.0)):
         for size in SIZES:
@@ -56,10 +56,11 @@ def test_circumstances_are_one_question_at_each_placement() -> None:
             measured[Case(entry, "ping_pong", size)] = [[[time]] for time in times]
     found = [question for question in asked(run_of(measured)) if question.kind == "fabric"]
     (question,) = found
-    assert (question.curve_count, question.point_count) == (2, 2 * len(SIZES))
+    assert (question.curve_count, len(question.points)) == (2, 2 * len(SIZES))
     text = question_sentence(question)
-    span = "2.00 to 3.00 times as fast depending on size and circumstance (trust "
-    assert text.startswith(f"Between hosts: gige leads ethernet-100 at every size in all 2 circumstances, {span}")
+    span = "2.00 to 3.00 times as fast depending on size and layer (trust "
+    where = f"in all {2 * len(SIZES)} comparisons of latency"
+    assert text.startswith(f"Between hosts: gige leads ethernet-100 {where}, {span}")
     assert not [one for one in asked(run_of(measured), "layer") if one.kind == "fabric"], "what the plan names alone"
 
 
@@ -100,8 +101,8 @@ def test_a_best_number_that_others_overlap_is_nobodys_alone() -> None:
 @pytest.mark.parametrize(
     ("grades", "meaning", "strength"),
     [({}, "", SOUND), ({"B": 2}, "trust B: fair", SOUND), ({"A": 1, "C": 9}, "trust A to C: sound to weak", WEAK),
-     ({"C": 1, "D": 1}, "trust C to D: weak to not to be relied on", WEAK),
-     ({"D": 3}, "trust D: not to be relied on", LOOSE)],
+     ({"C": 1, "D": 1}, "trust C to D: weak to unreliable", WEAK),
+     ({"D": 3}, "trust D: unreliable", LOOSE)],
 )  # fmt: skip
 def test_grades_of_a_lead_are_said_in_words(grades: dict[str, int], meaning: str, strength: str) -> None:
     (question,) = asked(run_with(lambda _: 2.0))
@@ -118,6 +119,14 @@ def test_grades_of_a_lead_are_said_in_words(grades: dict[str, int], meaning: str
 )  # fmt: skip
 def test_what_carried_the_bytes_is_counted(transport: dict[str, int], text: str) -> None:
     assert transport_text(transport) == text
+
+
+def test_the_interval_of_a_lead_that_was_barely_shown_says_that_it_leads() -> None:
+    (question,) = asked(run_with(lambda _: 2.0))
+    (reply,) = question.replies
+    assert reply.is_inverse
+    points = tuple(replace(point, stated_high=1.0) for point in reply.points)
+    assert re.fullmatch(r"interval above 1, at most 2\.\d\d", ends_text(replace(reply, points=points)))
 
 
 def test_a_reply_turned_round_says_the_same() -> None:

@@ -123,7 +123,7 @@ def test_the_answer_and_its_picture_stand_before_the_first_section(tmp_path: Pat
     (page,) = html_page.render(data, tmp_path, Options())
     text = page.read_text()
     head = text[: text.index("<h2")]
-    assert "gige leads ethernet-100 at every size" in head
+    assert "gige leads ethernet-100 in all " in head
     assert 'class="forest"' in head
     assert text.index('id="verdicts"') < text.index('id="setup"')
     assert page.stat().st_size < 600_000, "a page is little to load"

@@ -95,7 +95,7 @@ def test_many_verdicts_are_told_in_few_rows(tmp_path: Path) -> None:
     names = {name for row in of_series for name in re.findall(r"the default setting|send buffer \d+ KiB", row.pair)}
     assert names == {"the default setting", *(f"send buffer {size} KiB" for size in (16, 32, 64, 128))}
     (row,) = verdict_lines(one for one in results.all_ranges if one.pair.kind == "fabric")
-    assert row.where == "ping-pong, TCP, between hosts, in all 5 circumstances"
+    assert row.where == "ping-pong, TCP, between hosts, in all 5 variants"
     assert row.pair == "ethernet-100 / gige"
     (said,) = row.said
     ratios = results.comparisons.filter(pl.col("kind") == "fabric")["ratio"].to_list()

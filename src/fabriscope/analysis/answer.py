@@ -65,7 +65,7 @@ def _replies(asked: Sequence[Question]) -> Iterator[str]:
     for question in decided[:MOST_QUESTIONS]:
         yield question_sentence(question)
     if len(decided) > MOST_QUESTIONS:
-        yield f"{len(decided) - MOST_QUESTIONS} more comparisons are answered in the table of verdicts."
+        yield f"{len(decided) - MOST_QUESTIONS} more pairs are answered in the table of verdicts."
     loose = [question for question in asked if question.is_decided and not question.is_reliable]
     if loose:
         yield loose_sentence(loose)

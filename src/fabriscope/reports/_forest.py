@@ -31,7 +31,7 @@ OPEN = "var(--soft, #5b636d)"
 LEGEND = (
     ("shown, trust A or B", FASTER, SOUND),
     ("shown, in part trust C or D: weak", FASTER, WEAK),
-    ("shown, all D: not to be relied on", FASTER, LOOSE),
+    ("shown, all D: unreliable", FASTER, LOOSE),
     ("equivalent", EQUIVALENT, SOUND),
     ("undecided", UNDECIDED, SOUND),
 )

@@ -14,7 +14,7 @@ from fabriscope.analysis.numbers.forecasts import joined
 from fabriscope.analysis.words import advantage_range_text, sizes_text
 
 MOST_WHERES = 2
-"""More circumstances, if they are all that there are, are counted and not named."""
+"""More variants, if they are all that there are, are counted and not named."""
 Ranges = tuple[Range, ...]
 
 
@@ -29,7 +29,7 @@ class Item:
 
 @dataclass(frozen=True)
 class VerdictLine:
-    """What is told of some pairs in some circumstances."""
+    """What is told of some pairs in some variants: benchmark, layer and so on."""
 
     where: str
     pair: str
@@ -38,7 +38,7 @@ class VerdictLine:
 
 @dataclass(frozen=True)
 class _Told:
-    """What is told of some pairs in some circumstances: who leads, the same at the same sizes, or that nobody does."""
+    """What is told of some pairs in some variants: who leads, the same at the same sizes, or that nobody does."""
 
     wheres: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
@@ -150,12 +150,12 @@ def _pairs_text(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _wheres_text(wheres: Sequence[str], are_all: bool) -> str:
-    """Return what all circumstances have in common, and then what each has of its own unless there are no others."""
+    """Return what all variants have in common, and then what each has of its own unless there are no others."""
     if len(wheres) == 1:
         return wheres[0]
     parts = [where.split(", ") for where in wheres]
     common = [part for part in parts[0] if all(part in other for other in parts)]
     if are_all and len(wheres) > MOST_WHERES:
-        return f"{', '.join(common)}, in all {len(wheres)} circumstances"
+        return f"{', '.join(common)}, in all {len(wheres)} variants"
     own = [", ".join(part for part in one if part not in common) or "default" for one in parts]
     return f"{', '.join(common)}: {'; '.join(own)}" if common else "; ".join(wheres)

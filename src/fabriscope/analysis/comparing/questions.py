@@ -46,7 +46,7 @@ class Reply:
 
     @property
     def wheres(self) -> tuple[str, ...]:
-        """Return the circumstances of its points, as `where_text` says them."""
+        """Return what the sides of its points have in common, as `where_text` says it."""
         return tuple(dict.fromkeys(where_text(point.pair) for point in self.points))
 
     @property
@@ -108,14 +108,14 @@ class Question:
     """Leads first, the most points first; then equivalent, then undecided."""
 
     @property
-    def point_count(self) -> int:
-        """Return at how many points the two were set against each other."""
-        return sum(len(reply.points) for reply in self.replies)
+    def points(self) -> tuple[Compared, ...]:
+        """Return every point at which the two were set against each other."""
+        return tuple(point for reply in self.replies for point in reply.points)
 
     @property
     def curve_count(self) -> int:
-        """Return in how many circumstances."""
-        return len({point.pair for reply in self.replies for point in reply.points})
+        """Return of how many pairs of curves."""
+        return len({point.pair for point in self.points})
 
     @property
     def is_decided(self) -> bool:

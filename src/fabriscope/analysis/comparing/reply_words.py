@@ -8,27 +8,37 @@ from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED,
 from fabriscope.analysis.comparing.findings import PLACEMENT_NAMES, run_place
 from fabriscope.analysis.comparing.questions import Question, Reply
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
+from fabriscope.analysis.rows import parts
+from fabriscope.analysis.values.summary import PING_PONG
 from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.analysis.words import (
     TOO_WIDE,
     advantage_range_text,
+    lead_interval_text,
     ratio_interval_text,
     ratio_text,
-    size_text,
-    sizes_text,
     tells_size,
 )
 from fabriscope.model.benchmark_kind import APPLICATION
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.counting import listed
+from fabriscope.model.metrics import metric_of
 
 MOST_NAMED = 6
 """Undecided questions that are named; more are counted."""
 MOST_WHERES = 2
-"""Circumstances of a verdict that are named; more are counted."""
+"""Of what a verdict holds, benchmark, layer and so on, as many are named; more are counted."""
+MOST_PARTS = 3
+"""Benchmarks of a verdict that are named."""
+DIFFERENCES = {
+    "benchmark": "benchmark", "fabric": "network", "layer": "layer", "mpi": "MPI library", "placement": "placement",
+    "instrument": "instrument", "ranks": "ranks", "series": "setting",
+}  # fmt: skip
+"""What curves differ in, in words."""
 
 
 def question_sentence(question: Question) -> str:
-    """Return all that is said of a question: `gige leads slow at every size in 6 circumstances, 2.1 to 9.8 times.`"""
+    """Return all that is said of a question: `gige leads slow in all 12 comparisons of latency, 2.1 to 9.8 times.`"""
     said = [f"{_said(question, reply)}{_in_brackets(reply)}" for reply in question.replies]
     where = question.replies[0].wheres[0] if question.curve_count == 1 else PLACEMENT_NAMES.get(question.placement, "")
     head = f"{where[0].upper()}{where[1:]}: " if where else ""
@@ -44,7 +54,7 @@ def undecided_sentence(questions: Sequence[Question]) -> str:
 def loose_sentence(questions: Sequence[Question]) -> str:
     """Return which questions were decided on numbers of the worst grade alone; no winner is named."""
     named = [question_text(question) for question in questions]
-    return f"No winner is named where all numbers are of grade D, not to be relied on: {_first_of(named)}."
+    return f"No winner is named where all numbers are of grade D, unreliable: {_first_of(named)}."
 
 
 def _first_of(named: Sequence[str]) -> str:
@@ -59,30 +69,84 @@ def question_text(question: Question) -> str:
 
 
 def place_text(question: Question, reply: Reply) -> str:
-    """Return where a verdict holds: `at every size`, `from 2 KiB on`, `in 12 of 40 comparisons, 1 B to 16 KiB`.
+    """Return where a verdict holds: `at every size`, `in 8 of 10 comparisons (latency from 1 KiB on, ...)`.
 
-    Nothing where messages have no size, and there is one circumstance.
+    Sizes stand there only where they have that verdict and no other, whatever they were measured over.
     """
-    count, total = len(reply.points), question.point_count
-    if count == total:
-        return _everywhere(question)
-    sizes = sorted({point.message_size_bytes for point in reply.points if _has_size(point)})
-    if question.curve_count == 1 and sizes and (place := _run_of_sizes(question, sizes)):
-        return place
-    return f"in {count} of {total} comparisons{f', {sizes_text(sizes[0], sizes[-1])}' if sizes else ''}"
+    count, every = len(reply.points), question.points
+    if count == len(every) and all(kind_of(_benchmark(point)).pattern == APPLICATION for point in every):
+        return "on every problem" if count > 1 else "on this problem"
+    if question.curve_count == 1:
+        return _sizes_text(reply.points, every) or (f"at {count} of {len(every)} sizes" if count < len(every) else "")
+    share = f"all {count}" if count == len(every) else f"{count} of {len(every)}"
+    return f"in {share} comparisons{_places_text(reply.points, every)}"
+
+
+def _places_text(points: Sequence[Compared], every: Sequence[Compared]) -> str:
+    """Return of which benchmarks points are, and at which of their sizes; nothing of more than MOST_PARTS."""
+    of_all = {part[0].pair.left_curve.benchmark: part for part in parts(every, _benchmark)}
+    found = parts(points, _benchmark)
+    if len(of_all) == 1:
+        place = _sizes_text(points, every) if len(points) < len(every) else ""
+        return f" of {_subject(points[0])}{f', {place}' if place else ''}"
+    if len(found) > MOST_PARTS:
+        return ""
+    if len(points) == len(every):
+        return f" ({', '.join(f'{len(part)} of {_subject(part[0])}' for part in found)})"
+    return f" ({', '.join(_part_text(part, of_all[_benchmark(part[0])]) for part in found)})"
+
+
+def _part_text(points: Sequence[Compared], every: Sequence[Compared]) -> str:
+    """Return of one benchmark where points lie: `latency from 1 KiB on`, `bandwidth in 3 of 12`, `barrier`."""
+    place = _sizes_text(points, every) or (f"in {len(points)} of {len(every)}" if len(points) < len(every) else "")
+    return f"{_subject(points[0])}{f' {place}' if place else ''}"
+
+
+def _sizes_text(points: Sequence[Compared], every: Sequence[Compared]) -> str:
+    """Return the sizes of points, where they are neighbours and none of the other points has one of them."""
+    if not all(map(_has_size, every)):
+        return ""
+    mine, sizes = sorted({one.message_size_bytes for one in points}), sorted({one.message_size_bytes for one in every})
+    at = sizes.index(mine[0])
+    count = sum(one.message_size_bytes in mine for one in every)
+    if sizes[at : at + len(mine)] != mine or count > len(points):
+        return ""
+    if len(mine) == len(sizes) > 1:
+        return "at every size"
+    return run_place(mine[0], mine[-1], is_first=at == 0, is_last=mine[-1] == sizes[-1])
+
+
+def _benchmark(point: Compared) -> str:
+    return point.pair.left_curve.benchmark
+
+
+def _subject(point: Compared) -> str:
+    """Return how a benchmark is called: `latency` of a ping-pong, `bandwidth`, `allreduce`."""
+    kind = kind_of(_benchmark(point))
+    return metric_of(point.pair.metric_id).words.partition(",")[0] if kind.name == PING_PONG else kind.title
 
 
 def _has_size(point: Compared) -> bool:
     """Return whether its messages have a size: those of a barrier have none."""
-    return tells_size(point.pair.left_curve.benchmark, point.message_size_bytes)
+    return tells_size(_benchmark(point), point.message_size_bytes)
 
 
-def circumstances_text(question: Question, reply: Reply) -> str:
-    """Return in which circumstances a verdict holds, the first few by name."""
+def variants_text(question: Question, reply: Reply) -> str:
+    """Return of what a verdict holds, the first few by name: `3 of 8 variants (benchmark and layer)`."""
     wheres, total = reply.wheres, question.curve_count
     if len(wheres) <= MOST_WHERES:
         return "; ".join(wheres)
-    return f"{f'all {total}' if len(wheres) == total else f'{len(wheres)} of {total}'} circumstances"
+    count = f"all {total}" if len(wheres) == total else f"{len(wheres)} of {total}"
+    names = _differing(question.points)
+    return f"{count} variants{f' ({listed(names)})' if names else ''}"
+
+
+def _differing(points: Sequence[Compared]) -> list[str]:
+    """Return in what points differ besides their size: `benchmark`, `layer`."""
+    curves = [point.pair.left_curve for point in points]
+    found = {name: {getattr(curve, name) for curve in curves} for name in DIFFERENCES}
+    found["mpi"] -= {None}  # that TCP has no library is the layer's difference
+    return [words for name, words in DIFFERENCES.items() if len(found[name]) > 1]
 
 
 def amount_text(reply: Reply) -> str:
@@ -98,7 +162,7 @@ def ends_text(reply: Reply) -> str:
     """Return the interval around those of all its points, as ratios; words where there is none."""
     if reply.ends is None:
         return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval"
-    words = ratio_interval_text(*reply.ends)
+    words = lead_interval_text(*reply.ends) if reply.leader else ratio_interval_text(*reply.ends)
     return words if words == TOO_WIDE else f"interval {words}"
 
 
@@ -116,12 +180,12 @@ def transport_text(transport: Mapping[str, int]) -> str:
 
 
 def _said(question: Question, reply: Reply) -> str:
-    place = f" {where}" if (where := place_text(question, reply)) else ""
+    place = f" {place_text(question, reply)}".rstrip()
     if reply.verdict == EQUIVALENT:
         return f"{question.first} and {question.second} are equivalent{place}"
     if reply.verdict == UNDECIDED:
         who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
-        return f"{who}undecided{place}{advice(reply)}"
+        return f"{who}undecided" + f"{place}{advice(reply)}".replace(") (", "; ")
     amount = amount_text(reply)
     fast = " as fast" if amount.endswith("times") else ""
     return f"{reply.leader} leads {reply.follower}{place}, {amount}{fast}{_varying(reply) if ' to ' in amount else ''}"
@@ -129,9 +193,9 @@ def _said(question: Question, reply: Reply) -> str:
 
 def _varying(reply: Reply) -> str:
     """Return with what a lead varies: its span over the comparisons is no interval."""
-    sizes, curves = ({one.message_size_bytes for one in reply.points}, {one.pair for one in reply.points})
-    words = " and ".join([*(["size"] if len(sizes) > 1 else []), *(["circumstance"] if len(curves) > 1 else [])])
-    return f" depending on {words}" if words else ""
+    is_of_sizes = len({one.message_size_bytes for one in reply.points if _has_size(one)}) > 1
+    names = [*(["size"] if is_of_sizes else []), *_differing(reply.points)]
+    return f" depending on {listed(names)}" if names else ""
 
 
 def _in_brackets(reply: Reply) -> str:
@@ -146,7 +210,7 @@ def _in_brackets(reply: Reply) -> str:
 
 
 def _meaning(grades: str) -> str:
-    """Return what `C`, or `C to D`, means: `weak`, `weak to not to be relied on`."""
+    """Return what `C`, or `C to D`, means: `weak`, `weak to unreliable`."""
     return " to ".join(MEANINGS[grade].partition(":")[0] for grade in grades.split(" to "))
 
 
@@ -163,22 +227,3 @@ def advice(reply: Reply) -> str:
     if few:
         return f" ({few} of {len(reply.points)} have too few complete blocks: a verdict needs {LEAST_BLOCKS})"
     return f" (the ratio lies between {' and '.join(map(ratio_text, reply.ends))})" if reply.ends else ""
-
-
-def _everywhere(question: Question) -> str:
-    curves = [point.pair.left_curve for reply in question.replies for point in reply.points]
-    if all(kind_of(curve.benchmark).pattern == APPLICATION for curve in curves):
-        return "on every problem" if question.point_count > 1 else "on this problem"
-    sizes = {point.message_size_bytes for reply in question.replies for point in reply.points if _has_size(point)}
-    place = "at every size" if len(sizes) > 1 else f"at {size_text(min(sizes))}" if sizes else ""
-    circumstances = "" if question.curve_count == 1 else f"in all {question.curve_count} circumstances"
-    return " ".join(filter(None, (place, circumstances)))
-
-
-def _run_of_sizes(question: Question, sizes: Sequence[int]) -> str:
-    """Return where neighbouring sizes lie among those of one curve; nothing where others lie between them."""
-    every = sorted(point.message_size_bytes for reply in question.replies for point in reply.points)
-    at = every.index(sizes[0])
-    if every[at : at + len(sizes)] != list(sizes):
-        return ""
-    return run_place(sizes[0], sizes[-1], is_first=at == 0, is_last=sizes[-1] == every[-1])

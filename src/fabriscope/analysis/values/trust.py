@@ -23,7 +23,7 @@ MEANINGS = {
     "A": "sound: nothing speaks against it, and half of such numbers are within 2 % of the truth",
     "B": "fair: read it with its interval; half are within 5 %",
     "C": "weak: good for orders of magnitude; half are within 15 %",
-    "D": "not to be relied on",
+    "D": "unreliable",
 }
 CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))
 """Share of a sample that recording it takes."""

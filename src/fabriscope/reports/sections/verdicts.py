@@ -9,11 +9,11 @@ from fabriscope.analysis.comparing.questions import LOOSE, Question, Reply
 from fabriscope.analysis.comparing.reply_words import (
     advice,
     amount_text,
-    circumstances_text,
     ends_text,
     grades_text,
     place_text,
     transport_text,
+    variants_text,
 )
 from fabriscope.analysis.proof.transport import BADGES
 from fabriscope.analysis.results import Results
@@ -25,10 +25,11 @@ MOST_LINES = 8
 """Of the picture, and rows of the table that are not folded away."""
 MOST_BRIEF_ROWS = 12
 _NOTE = (
-    "A comparison is of one message size in one circumstance (benchmark, layer, placement). By how much: the ratios of "
-    "all comparisons with the verdict, the least to the most; the interval lies around those of all of them. Trust is "
-    "the grade of the worse number of each pair (A sound, B fair, C weak, D not to be relied on), transport what is "
-    "known of what carried the bytes of both."
+    "A comparison is of one message size of one variant: a benchmark over a layer, in a placement, with a setting. By "
+    "how much: the ratios of all comparisons with the verdict, the least to the most; the interval lies around those "
+    "of all of them. Where it reaches down to 1 (above 1) a lead was barely shown: that there is one is decided, and "
+    "how small it may be is not. Trust is the grade of the worse number of each pair (A sound, B fair, C weak, D "
+    "unreliable), transport what is known of what carried the bytes of both."
 )
 _BY = "by how much, least to most"
 _WATCHED = "not watched"
@@ -62,7 +63,7 @@ def _row(question: Question, reply: Reply) -> Row:
         Cell(_names(question), _placement(question)),
         Cell(_answer(reply), style=LOOSE if reply.leader and reply.strength == LOOSE else reply.verdict),
         Cell(_amount(reply), ends_text(reply)),
-        Cell(place_text(question, reply), circumstances_text(question, reply)),
+        Cell(place_text(question, reply), variants_text(question, reply)),
         grades_text(reply.grades) or UNKNOWN,
         Cell(BADGES.get(transport, transport or _WATCHED), style=transport if transport in BADGES else ""),
     ]
