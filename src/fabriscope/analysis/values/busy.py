@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fabriscope.model.counting import listed
 from fabriscope.model.host import HostFacts
 
 LOAD_PER_CORE = 0.5
+MOST_NAMES = 3
 
 
 def busy_words(hosts: Mapping[str, HostFacts]) -> str | None:
@@ -32,14 +34,15 @@ def busy_sentences(hosts: Mapping[str, HostFacts]) -> list[str]:
 
 
 def _busiest(hosts: Mapping[str, HostFacts]) -> str | None:
-    """Return the host with the most load in words: `node1 and 1 more: a load of 13 on 2 processors`."""
+    """Return the busy hosts in words, the busiest first: `node1 and node2: a load of 13 on 2 processors`."""
     busy = {name: found for name, about in hosts.items() if (found := load_of(about))}
     if not busy:
         return None
-    name = max(busy, key=lambda name: busy[name])
-    load, cores = busy[name]
-    more = f" and {len(busy) - 1} more" if len(busy) > 1 else ""
-    return f"{name}{more}: a load of {load:g} on {cores} processors"
+    names = sorted(busy, key=lambda name: busy[name], reverse=True)
+    load, cores = busy[names[0]]
+    upmost = "" if len({*busy.values()}) == 1 else "up to "
+    told = names if len(names) <= MOST_NAMES else [names[0], f"{len(names) - 1} more hosts"]
+    return f"{listed(told)}: a load of {upmost}{load:g} on {cores} processors"
 
 
 def load_of(about: HostFacts) -> tuple[float, int] | None:
