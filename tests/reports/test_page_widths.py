@@ -29,11 +29,33 @@ addEventListener("message", ({ data }) => { document.documentElement.dataset.fou
 """A browser's own window is no narrower than 500 pixels."""
 
 
+LONG = "/a-folder-of-somebody" * 20
+"""What sentences may hold: a path without a blank."""
+RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+
+
+def test_nothing_but_what_scrolls_may_be_wider_than_the_page() -> None:
+    css = re.sub(r"/\*.*?\*/", "", (html_page.TEMPLATES / "style.css").read_text(), flags=re.DOTALL)
+    rules = [(selector.strip(), body) for selector, body in RULE.findall(re.sub(r"@media[^{]*{", "", css))]
+    for selector, body in rules:
+        least = re.search(r"min-width: (?!0)", body)
+        assert not least or re.search(r" td\b", selector), f"{selector} makes the page as wide"
+        assert "position: absolute" not in body or "overflow: hidden" in body, f"{selector} may stand out of the page"
+    told = dict(reversed(rules))  # the first of each: what is for a phone or for paper comes later
+    assert "overflow-x: auto" in told[".scroll"]
+    assert "position: relative" in told[".scroll"], "what stands absolutely in a table scrolls with it"
+    assert "overflow-wrap: break-word" in told["body"]
+    for template in html_page.TEMPLATES.glob("*.j2"):
+        text = template.read_text()
+        assert text.count("<table") == text.count('<div class="scroll"><table'), template.name
+
+
 @pytest.mark.parametrize(("width", "open_tables"), [(1280, ("answers", "summary")), (400, ("answers",))])
 def test_nothing_is_cut_that_does_not_scroll(tmp_path: Path, width: int, open_tables: tuple[str, ...]) -> None:
     chromium = needs.program("chromium")
     (page,) = html_page.render(write_run(tmp_path / "run", SHAPE).read(), tmp_path, Options())
-    page.write_text(page.read_text().replace("</body>", f"{ASK}</body>"))
+    text = page.read_text().replace("</body>", f"{ASK}</body>")
+    page.write_text(text.replace("</main>", f"<p>{LONG}</p><ul><li>{LONG}</li></ul><h3>{LONG}</h3></main>"))
     frame = tmp_path / "frame.html"
     frame.write_text(FRAME.replace("WIDTH", str(width)))
     argv = [
