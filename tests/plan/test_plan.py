@@ -186,6 +186,19 @@ def test_a_slow_wire_lengthens_the_estimate(tmp_path: Path) -> None:
     assert by_entry["b.tcp.inter"] > by_entry["a.tcp.inter"]
 
 
+def test_the_estimate_of_the_demo_is_near_what_it_takes() -> None:
+    """What its launches took on two processors, quiet and with a load of 3, 2026-11-27; it may be off by a tenth."""
+    plan = load(ROOT / "examples" / "demo.yaml", WORDS)
+    fabrics = planned_fabrics(plan)
+    launches = expand(plan, fabrics).launches
+    first = {one.entry.entry_id: expected_ns(one, fabrics) / 1e9 for one in launches if one.block == 1}
+    took_s = {"gige.tcp.inter": (2.3, 2.6), "ethernet-100.tcp.inter": (6.3, 6.7)}
+    took_s["ethernet-100.mpi.openmpi.inter"] = 7.2, 8.4
+    for entry_id, (quiet_s, busy_s) in took_s.items():
+        assert 0.9 * quiet_s < first[entry_id] < 1.1 * busy_s, entry_id
+    assert 132 < sum(expected_ns(one, fabrics) for one in launches) / 1e9 < 149
+
+
 @pytest.mark.parametrize(
     ("written", "name", "library"),
     [

@@ -3,7 +3,7 @@
 from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of, trials_of
 from fabriscope.plan.applications import instruments
 from fabriscope.plan.cases import at_size
-from fabriscope.plan.duration import expected_by_launch, expected_ns, least_ns, start_ns
+from fabriscope.plan.duration import expected_by_launch, expected_ns, least_ns, reckoned_ns, start_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
@@ -29,6 +29,7 @@ __all__ = [
     "least_ns",
     "load",
     "most_added_ns",
+    "reckoned_ns",
     "refuse_others",
     "round_of",
     "set_values",

@@ -20,6 +20,8 @@ from fabriscope.model.stream_programs import STREAM_PROGRAMS
 START_NS = 300_000_000
 MPI_START_NS = 1_500_000_000
 """About how long a launch of two ranks takes beside measuring: process start, connections, payload check."""
+AROUND_NS = 300_000_000
+"""About what lies around that: the collectors of counters start and end, and what came of the launch is stored."""
 RANK_START_NS = 250_000_000
 """About what each further rank adds where ranks share few cores, as in a lab: its start, and its clock's comparison."""
 GUEST_START_NS = 4_000_000_000
@@ -50,13 +52,27 @@ STREAM_END_MS = 100
 """About what is still on its way when the streams of many to one end."""
 _OPERATIONS_PER_ROUND = 2
 """A burst is at least one warm-up operation and one measured."""
+_FIRST_OPERATIONS = 5
+"""Of each case in the first round at least: one checks its payload, two are a probe, and a burst."""
 
 
 def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str] = ()) -> int:
-    """Return about how long a launch takes: its start, and its budget or the least that one round takes.
+    """Return about how long a launch takes: its start, its budget or what its first round takes, and what lies around.
 
     `guests` are the hosts that have a kernel of their own.
     """
+    return AROUND_NS + _ns(launch, fabrics, guests, _FIRST_OPERATIONS)
+
+
+def reckoned_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str] = ()) -> int:
+    """Return the least that a launch is reckoned with: its start, and its budget or one round without probes.
+
+    Tunings choose by it what fits their budget: one that goes on comes to the same design.
+    """
+    return _ns(launch, fabrics, guests, _OPERATIONS_PER_ROUND)
+
+
+def _ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str], operations: int) -> int:
     entry = launch.entry
     if layer_of(entry.layer).start_ns:
         running_ns = sum(_service_ns(case, fabrics) for case in launch.cases)
@@ -67,7 +83,8 @@ def expected_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collectio
     slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
     delays = MPI_DELAYS_TO_START if entry.layer == "mpi" else DELAYS_TO_START
     slow_start_ns += delays * _delay_ns(launch, fabrics)
-    return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + max(launch.budget_ns, round_ns(launch, fabrics))
+    measuring_ns = max(launch.budget_ns, _round_ns(launch, fabrics, operations))
+    return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + measuring_ns
 
 
 def _delay_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
@@ -134,11 +151,11 @@ def start_ns(layer: str, rank_count: int) -> int:
     return (MPI_START_NS if layer == "mpi" else START_NS) + RANK_START_NS * (rank_count - 2)
 
 
-def round_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
-    """Return about how long one round over all cases takes: its bursts, or what the wire needs where that is known."""
+def _round_ns(launch: Launch, fabrics: Mapping[str, Fabric], operations: int) -> int:
+    """Return about how long a round over all cases takes: bursts, or the wire's time for some operations of each."""
     bursts_ns = (CASE_NS + DELAYS_OF_CASE * _delay_ns(launch, fabrics)) * len(launch.cases)
     bursts_ns += sum(map(_sending_ns, launch.cases))
-    return max(bursts_ns, _wire_ns(launch.cases, fabrics))
+    return max(bursts_ns, _wire_ns(launch.cases, fabrics, operations))
 
 
 def least_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
@@ -147,15 +164,15 @@ def least_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     0 for what takes the time that the plan names, whatever the budget: streams, applications and services.
     """
     is_timed = kind_of(case.benchmark).pattern in (*OF_STREAMS, BESIDE, APPLICATION, SERVICE)
-    return 0 if is_timed else max(CASE_NS, _wire_ns((case,), fabrics))
+    return 0 if is_timed else max(CASE_NS, _wire_ns((case,), fabrics, _OPERATIONS_PER_ROUND))
 
 
-def _wire_ns(of_entry: Sequence[Case], fabrics: Mapping[str, Fabric]) -> int:
-    """Return what the wire needs for the least bursts of an entry's cases; 0 where its rate is not known."""
+def _wire_ns(of_entry: Sequence[Case], fabrics: Mapping[str, Fabric], operations: int) -> int:
+    """Return what the wire needs for some operations of each of an entry's cases; 0 where its rate is not known."""
     fabric = of_entry[0].entry.fabric if of_entry else None
     rate = fabrics[fabric].line_rate_bits_per_s if fabric else None
     wire_bytes = sum(map(bytes_of_operation, of_entry)) * _WIRE_FACTOR
-    return round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * _OPERATIONS_PER_ROUND if rate else 0
+    return round(wire_bytes * _BITS_PER_BYTE * 1e9 / rate) * operations if rate else 0
 
 
 def _sending_ns(case: Case) -> int:

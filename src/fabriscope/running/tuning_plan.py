@@ -81,8 +81,8 @@ class Bases:
 
 def time_of(plan: Plan, bases: Bases, fabrics: Fabrics, value_counts: Sequence[int]) -> TuningTime:
     """Return which design and blocks a tuning has, of settings with so many values each."""
-    expected = plans.expected_by_launch(bases.all, fabrics, plan.guests)
-    prices = Prices(expected[bases.objective.launch_id], sum(expected.values()), len(bases.all))
+    least = {launch.launch_id: plans.reckoned_ns(launch, fabrics, plan.guests) for launch in bases.all}
+    prices = Prices(least[bases.objective.launch_id], sum(least.values()), len(bases.all))
     return fitting(value_counts, prices, section_of(plan).budget)
 
 
