@@ -227,7 +227,8 @@ def test_plan_check_says_what_will_run(tmp_path: Path) -> None:
     done = _fabriscope("plan", "check", Path(__file__).parents[1] / "examples" / "demo.yaml")
     assert done.returncode == 0, done.stderr
     assert "gige-untuned · TCP" in done.stdout
-    assert "launches in all, about" in done.stdout
+    beside = "4 of the instrument's floor (null) and 4 of the A/A control"
+    assert f"44 launches in all ({beside}), about " in done.stdout
 
 
 def test_what_verify_finds_is_its_status(tmp_path: Path) -> None:

@@ -192,7 +192,7 @@ class TerminalProgress(QuietProgress):
         self._bar = Progress(
             TextColumn("{task.completed:>3.0f}/{task.total:.0f}"),
             BarColumn(bar_width=30),
-            TextColumn("{task.fields[left]:>10} left"),
+            TextColumn("about {task.fields[left]:>8} left"),
             TextColumn("{task.description}"),
             console=self._console,
             disable=not self._console.is_terminal,
@@ -237,7 +237,7 @@ class TerminalProgress(QuietProgress):
         if not self._console.is_terminal:
             self._print(
                 f"launch {launch.launch_id}, block {launch.block}: {launch.entry.label()}, {launch.entry.placement}"
-                f" ({left} left)"
+                f" (about {left} left)"
             )
 
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:

@@ -42,6 +42,22 @@ def test_what_may_not_be_meant_is_said(tmp_path: Path) -> None:
         assert words in text, text
 
 
+def test_launches_beside_what_is_asked_are_counted_by_name(tmp_path: Path) -> None:
+    plain = "name: a\nhosts: node[1-2]\nfabrics: {g: {lab: gige}}\nbenchmarks: {ping_pong: {sizes: [1]}}\n"
+    beside = "5 of the instrument's floor (null) and 5 of the A/A control"
+    assert f"15 launches in all ({beside}), about" in checked(tmp_path, f"{plain}control: true\n")
+    assert "5 launches in all, about" in checked(tmp_path, f"{plain}floor: false\n")
+
+
+def test_a_size_is_read_at_a_glance_or_exact(tmp_path: Path) -> None:
+    text = checked(
+        tmp_path,
+        "name: a\nhosts: node[1-2]\nfabrics: {g: {lab: {preset: gige, buffer: 1514}}}\n"
+        "benchmarks: {ping_pong: {sizes: [1]}}\n",
+    )
+    assert "buffer 1514 B, MTU 1500 B" in text
+
+
 def test_of_an_ordinary_plan_nothing_is_said(tmp_path: Path) -> None:
     plain = "name: a\nhosts: node[1-2]\nfabrics: {g: {lab: gige}}\nbenchmarks: {ping_pong: {sizes: [1]}}\n"
     text = checked(tmp_path, plain)

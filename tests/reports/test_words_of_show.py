@@ -44,7 +44,8 @@ def test_a_control_that_showed_nothing_does_not_reassure(control: Control, words
 def test_one_block_is_no_blocks_and_what_was_measured_is_told_where_nothing_else_is(tmp_path: Path) -> None:
     run = write_run(tmp_path / "run", Shape(sizes=(64,), launch_count=1, stacks=())).read()
     (said,) = [value for name, value in run_table(results_of(run)) if name == "Launches"]
-    assert said.endswith(": 1 block, each with every entry once, in random order")
+    beside = "among them 1 of the instrument's floor (null)"
+    assert said.endswith(f": 1 block, each with every entry once, in random order; {beside}")
     answer = results_of(run).answer
     assert answer[0].startswith("Undecided in every comparison: ")
     assert not any(sentence.startswith("Measured: ") for sentence in answer)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fabriscope.cli import _plan_doubts, _plan_words, _usage
+from fabriscope.model.case import beside_words
 from fabriscope.model.counting import counted
 
 if TYPE_CHECKING:
@@ -162,9 +163,11 @@ def _whole(checked: Plan, schedule: Schedule, total_s: float) -> str:
             f"{counted(len(schedule.cases), 'case')}, until comparisons are decided:"
             f" at most {counted(checked.section.launches, 'block')}, and about {_plan_words.time_words(total_s)}"
         )
+    beside = beside_words(launch.entry for launch in schedule.launches)
     return (
         f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.launches, 'launch')} of each entry,"
-        f" {counted(len(schedule.launches), 'launch')} in all, about {_plan_words.time_words(total_s)}"
+        f" {counted(len(schedule.launches), 'launch')} in all{f' ({beside})' if beside else ''},"
+        f" about {_plan_words.time_words(total_s)}"
     )
 
 

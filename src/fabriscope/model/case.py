@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property, lru_cache
 
+from fabriscope.model.counting import listed
 from fabriscope.model.layers import layer_of
 from fabriscope.model.limits import Ordinal, SizeBytes, Whole32
 from fabriscope.model.ranks import beside, layout_from, layout_of, to_one
@@ -64,6 +66,11 @@ class Entry:
     """Whether ranks 0 and 1 are a bystander of many to one among the others."""
     receivers: Ordinal = 1
     """Of many to many: how many ranks receive, the first ones; each from an equal share of the others."""
+
+    @property
+    def beside(self) -> str:
+        """Return what it measures beside what the plan asks about; nothing of most entries."""
+        return "the instrument's floor (null)" if self.layer == "null" else "the A/A control" if self.twin else ""
 
     @cached_property
     def ranks(self) -> str:
@@ -138,3 +145,9 @@ class Case:
     def parameter_map(self) -> Mapping[str, str]:
         """Return the parameters by their names."""
         return dict(self.parameters)
+
+
+def beside_words(entries: Iterable[Entry]) -> str:
+    """Return how many launches are of what is measured beside: `4 of the A/A control`; nothing where none is."""
+    counts = Counter(entry.beside for entry in entries if entry.beside)
+    return listed([f"{count} of {what}" for what, count in counts.items()])

@@ -14,7 +14,8 @@ from fabriscope.analysis.rows import parts
 from fabriscope.analysis.values.running_time import running_ns
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
 from fabriscope.analysis.values.turn_series import turn_series
-from fabriscope.analysis.words import UNKNOWN, interval_text, memory_text, rate_text, size_text, time_text
+from fabriscope.analysis.words import UNKNOWN, memory_text, rate_text, size_text, time_text
+from fabriscope.model.case import beside_words
 from fabriscope.model.counting import counted
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import COPY_RATE, Fact, HostFacts
@@ -200,7 +201,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     samples = sum(part[0].sample_count for part in parts(results.graded, lambda row: (row.case_id, row.layer)))
     return [
         ("Measured" if manifest.plan.imported is None else "Imported", f"{created:%-d %B %Y, %H:%M} UTC"),
-        ("Launches", _launches_words(manifest.plan, ended, len(launches), blocks)),
+        ("Launches", f"{_launches_words(manifest.plan, ended, len(launches), blocks)}{_beside(manifest)}"),
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),
@@ -222,6 +223,13 @@ def _launches_words(plan: PlanFacts, ended: int, count: int, blocks: int) -> str
     if plan.until == UNTIL_DECIDED:
         return f"{ended} of at most {count}: in each block what still decided something, once"
     return f"{ended} of {count}: {counted(blocks, 'block')}, each with every entry once, in random order"
+
+
+def _beside(manifest: Manifest) -> str:
+    """Return which of the launches measure something beside what the plan asks about."""
+    entries = (manifest.entries.get(line.entry_id) for line in manifest.planned)
+    words = beside_words(entry for entry in entries if entry is not None)
+    return f"; among them {words}" if words else ""
 
 
 def _pools(run: RunData) -> Iterator[tuple[str, str]]:
@@ -251,28 +259,6 @@ def _added(manifest: Manifest) -> Iterator[tuple[str, str]]:
             yield f"Tuning, {added.trials.stage}", f"{len(added.trials.configurations)} configurations, {head}"
             continue
         yield f"Sizes added after looking, round {added.round}", f"{head}: {where}"
-
-
-def floor_table(results: Results) -> list[tuple[str, str, str]]:
-    """Return what the instrument itself costs: name, value, what it means."""
-    rows = []
-    for row in (row for row in results.graded if row.layer == "null"):
-        interval = interval_text(row.low, row.high, time_text)
-        value = f"{time_text(row.value)}{f' ({interval})' if interval else ''}"
-        if row.metric_id == "floor_ns":
-            rows.append(("Recording an operation that does nothing", value, "benchmark empty"))
-        elif row.metric_id == "latency_ns":
-            rows.append(("Half a round trip over the null transport", value, "ping-pong without any bytes moved"))
-    costs = sorted(cost for record in results.run.journal if (cost := record.details.clock_cost_ns) is not None)
-    if costs:
-        middle, name = costs[len(costs) // 2], _clock_name(results.run)
-        rows.append(("Reading the clock once", time_text(middle), f"{name}, median over {len(costs)} launches"))
-    return rows
-
-
-def _clock_name(run: RunData) -> str:
-    names = (record.details.clock_name for record in run.journal)
-    return next((name for name in names if name is not None), "clock")
 
 
 def _hung_at_its_end(details: Details) -> bool:

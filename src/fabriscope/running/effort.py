@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from fabriscope import bug_log, store
@@ -9,6 +10,8 @@ from fabriscope import plan as plans
 from fabriscope.analysis.comparing.decisions import State, state_of
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS
 from fabriscope.analysis.values.stopping import UNTIL_DECIDED
+from fabriscope.model.case import beside_words
+from fabriscope.model.counting import counted
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
@@ -32,8 +35,10 @@ class Effort:
         self._state: State | None = None
         self._is_over = bool(folder.manifest.additions)  # sizes were added to what had come to its end
 
-    def announce(self) -> None:
-        """Say beforehand about how long it takes at most."""
+    def announce(self, wanted: Sequence[Launch]) -> None:
+        """Say beforehand which launches are not of what the plan asks about, and about how long it takes at most."""
+        if beside := beside_words(launch.entry for launch in wanted):
+            self._progress.say(f"among the {counted(len(wanted), 'launch')}: {beside}")
         if self.is_adaptive and not self._is_over:
             self._progress.say(
                 f"until decided: {LEAST_BLOCKS} blocks at least, and at most {self._section.launches} or"

@@ -229,7 +229,7 @@ def _execute(
         wanted += [launch for launch in added if launch.launch_id not in done]
         expected_ns = plans.expected_by_launch(wanted, site.fabrics, plan.guests)
         progress.start(str(folder.path), len(folder.manifest.schedule), len(done), sum(expected_ns.values()))
-        effort.announce()
+        effort.announce(wanted)
         if left and (busy := busy_words(folder.manifest.hosts)):
             progress.say(busy)
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
