@@ -14,6 +14,7 @@ from fabriscope.cli import _plan_amounts
 from fabriscope.cli._plan_oddities import Doubt, oddities
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted, listed
+from fabriscope.model.units import duration_words
 
 if TYPE_CHECKING:
     from fabriscope.model.fabric import Fabric
@@ -58,7 +59,10 @@ def _doubts(
         yield ("budget",), f"{what}: `budget` is the measuring time of the whole run"
     yield from oddities(plan)
     yield from _plan_amounts.oddities(plan, schedule, fabrics, processors if _is_of_this_machine(plan) else None)
-    yield from (*_idle_instruments(schedule), *_idle_fabrics(plan, schedule))
+    if (limit := plan.section.submit.duration) is not None and total_s > limit / 1e9:
+        what = f"submit: a duration of {duration_words(limit)} ends the job before the run, about {time_words(total_s)}"
+        yield ("submit", "duration"), f"{what}; a number without a unit is in seconds: write 2h, or leave it out"
+    yield from (*_idle_instruments(schedule), *_idle_fabrics(plan, schedule), *_one_machine(plan))
     yield from _empty_messages(plan)
     yield from _congestion_controls(plan)
     yield from _set_congestion_controls(plan)
@@ -82,8 +86,18 @@ def _idle_fabrics(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
     used = {entry.fabric for entry in schedule.entries}
     for name in plan.section.fabrics:
         if name not in used:
-            what = f"{name}: nothing is measured over it, as placements and layers are"
-            yield ("fabrics", name), f"{what}; add inter to placements, or leave it out"
+            what = f"{name}: nothing is measured over it, by what placements, layers and libraries' `fabrics` say"
+            yield ("fabrics", name), f"{what}; change these, or leave it out"
+
+
+def _one_machine(plan: Plan) -> Iterator[Doubt]:
+    """Yield that several names of hosts mean this machine, so that what is between them is its memory."""
+    from fabriscope.running.real_site import is_here
+
+    here = [] if plan.uses_lab or plan.wants_allocation else [host for host in plan.hosts if is_here(host)]
+    if len(here) > 1 and "inter" in plan.section.placements:
+        what = f"hosts: {listed(here[:4])} are this machine: what is sent between them crosses no network"
+        yield ("hosts",), f"{what}; name other hosts, or write `placements: [intra]`"
 
 
 def _empty_messages(plan: Plan) -> Iterator[Doubt]:

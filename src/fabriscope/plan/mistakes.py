@@ -106,7 +106,7 @@ def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> t
     key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return _unknown_key(place, known)
+        return _unknown_key(place, known, item["input"])
     if kind == "missing":
         example = _EXAMPLES.get(place)
         return f"the key {str(place[-1])!r} is missing", f"add {example or 'it'}; see docs/plan.md"
@@ -144,15 +144,15 @@ def _of_value(kind: str, value: object, context: Mapping[str, Any], message: str
     return f"{message[0].lower()}{message[1:]}, not {_written(value)}", None
 
 
-def _unknown_key(place: Place, known: Collection[str]) -> tuple[str, str | None]:
-    """Return what is wrong with a key that nothing knows, and the fix."""
+def _unknown_key(place: Place, known: Collection[str], value: object) -> tuple[str, str | None]:
+    """Return what is wrong with a key that nothing knows, and the fix; `value` is what stands behind it."""
     name = str(place[-1])
     what = f"there is no key {shown(name)} here"
     if name.isdigit():
         return what, "put several values of one key in brackets: [8, 16]"
-    if known and _MEANT.get(name.lower()) not in known and (fix := remedies.of_key(place)):
+    if known and _MEANT.get(name.lower()) not in known and (fix := remedies.of_key(place, value)):
         return what, fix
-    is_library = place[:1] == ("mpi",) and len(place) == 3 and not difflib.get_close_matches(name, known)
+    is_library = place[:1] == ("mpi",) and len(place) == 3 and (value is None or isinstance(value, dict))
     if is_library and remedies.is_short(name):
         return f"mpi: {name!r} is no key of a library", f"write [{name}], or [{{name: {name}, ...}}] with its keys"
     return what, nearest(name, known) if known else None
@@ -211,6 +211,7 @@ _MEANT = {
     "nodes": "hosts", "hostlist": "hosts", "nodelist": "hosts", "partition": "queue", "time": "duration",
     "latency": "ping_pong", "lat": "ping_pong", "bw": "bandwidth", "bibw": "bidirectional_bandwidth",
     "mbw_mr": "message_rate", "layer": "layers", "fabric": "fabrics",
+    "receiver": "to", "receivers": "to", "sender": "from", "senders": "from", "source": "from", "sources": "from",
     "timeout": "case_timeout", "walltime": "duration", "time_limit": "duration", "transports": "layers",
     "networks": "fabrics", "nic": "interface", "device": "interface", "speed": "rate", "latency_ms": "delay",
 }  # fmt: skip

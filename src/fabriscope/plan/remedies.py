@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -21,15 +20,20 @@ _MEANT: Mapping[tuple[str, str], str] = {
     ("margin", "1.0"): "write 1% for a hundredth",
 }
 """A key and what it does not take, to what was meant."""
-_LAB = lab_schema.LabFabricSection
 _INSTEAD = {
     **dict.fromkeys(
         ("iterations", "repetitions", "repeats", "runs", "trials"),
         "`launches` says how often programs are started, `budget` for how long is measured",
     ),
+    **dict.fromkeys(
+        ("args", "flags", "options", "mca"), "options of mpirun are variables here, as `env: {OMPI_MCA_btl: tcp}`"
+    ),
     **dict.fromkeys(("warmup", "warm_up", "skip"), "leave it out: operations that warm up are made, and not counted"),
 }
 """Keys of other programs, and what stands in their place."""
+_OF_SWITCHES = {"latency": "write `delay: 5us`", "bandwidth": "write `rate: 1Gb/s`", "speed": "write `rate: 1Gb/s`"}
+_EVERYWHERE = ("name", "path", "fabrics", "version")
+"""Keys that are written where something else is meant than what they are in the one section that has them."""
 _TOP = "at the left margin of the plan"
 _HOMES: Mapping[str, type[BaseModel]] = {
     _TOP: schema.PlanSection,
@@ -70,6 +74,9 @@ def of_value(place: Place, kind: str, value: object) -> str | None:
         return of_truth(value)
     if kind.startswith("int_") and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text):
         return f"write {text.replace(',', '')}"
+    if kind.startswith("int_") and re.fullmatch(r"[0-9]+ ?(\.\.|-) ?[0-9]+", text):
+        several = ", or several in brackets: [1, 2, 4]" if place[0] == "benchmarks" else ""
+        return f"ranges are of sizes and streams alone: write one number{several}"
     if kind == "string_type" and place[-1:] == ("interface",):
         return "write one for all hosts, as eth0, or one for each, as {node1: eth0, node2: eth1}"
     if kind == "string_pattern_mismatch" and text.startswith("-") and is_short(text):
@@ -93,8 +100,8 @@ def of_truth(word: object) -> str | None:
     return f"write {truth}, without quotes" if truth else None
 
 
-def of_key(place: Place) -> str | None:
-    """Return the remedy for a key that nothing knows where it stands; None where its name tells none."""
+def of_key(place: Place, value: object) -> str | None:
+    """Return the remedy for a key that nothing knows where it stands; None where its name and value tell none."""
     name = str(place[-1])
     if (spaced := of_colon(name)) is not None:
         return spaced
@@ -104,10 +111,12 @@ def of_key(place: Place) -> str | None:
         return "leave it out: a fabric's name is its key, as in `near: {lab: gige}`"
     if name in _INSTEAD:
         return _INSTEAD[name]
-    if place[-2:-1] == ("lab",) and is_short(name) and not difflib.get_close_matches(name, _keys(_LAB)):
+    if place[-2:-1] == ("lab",) and name in _OF_SWITCHES:
+        return _OF_SWITCHES[name]
+    if place[-2:-1] == ("lab",) and is_short(name) and value is None:
         return f"write `lab: {name}` for a preset, and with changes `lab: {{preset: {name}, rate: 1Gb/s}}`"
     homes = [home for home, section in _HOMES.items() if name in _keys(section)]
-    return f"it stands {' or '.join(homes)}" if homes and name not in ("name", "path", "fabrics") else None
+    return f"it stands {' or '.join(homes)}" if homes and name not in _EVERYWHERE else None
 
 
 def _keys(section: type[BaseModel]) -> frozenset[str]:

@@ -94,7 +94,7 @@ def _host_list(value: Any) -> str:
     if any(isinstance(item, bool) for item in items):
         raise ValueError(f"{shown(value)} is no host list; put a host's name such as yes, no, on or off in quotes")
     if any(not isinstance(item, str | int) for item in items):
-        what = shown(value) if isinstance(value, list) else "a mapping"
+        what = "a mapping" if isinstance(value, dict) else shown(value)
         raise ValueError(f"{what} is no host list; write it like node[1-4],head")
     return ",".join(map(str, items))
 
