@@ -1,5 +1,4 @@
 // What happens before the first burst: who takes part, and the connections.
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,25 +8,12 @@
 #include "engine_version.h"
 #include "fabriscope/error.h"
 #include "json.h"
+#include "net/token_gate.h"
 #include "processors.h"
 #include "session.h"
 
 namespace fabriscope {
 namespace {
-
-std::string random_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw RunError(system_failure("draw a random token").what());
-  }
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += kDigits[byte >> 4U];
-    token += kDigits[byte & 15U];
-  }
-  return token;
-}
 
 std::string self_description(int rank) {
   std::array<char, 256> host{};

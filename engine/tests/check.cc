@@ -3,6 +3,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <utility>
 #include <vector>
 
@@ -10,6 +11,7 @@ namespace fabriscope::test {
 namespace {
 
 struct Test {
+  std::string file;  // without its folder and ending
   const char* name;
   std::function<void()> body;
 };
@@ -23,8 +25,8 @@ int failure_count = 0;
 
 }  // namespace
 
-bool add(const char* name, std::function<void()> body) {
-  tests().push_back({name, std::move(body)});
+bool add(const char* file, const char* name, std::function<void()> body) {
+  tests().push_back({std::filesystem::path(file).stem(), name, std::move(body)});
   return true;
 }
 
@@ -35,12 +37,15 @@ void fail(const char* file, int line, const std::string& what) {
 
 }  // namespace fabriscope::test
 
-// With a name: that test alone.
+// With a name: the tests of that file, or that test alone.
 int main(int argument_count, char** arguments) {
   using namespace fabriscope::test;
   std::signal(SIGPIPE, SIG_IGN);
+  const std::string asked = argument_count > 1 ? arguments[1] : "";
+  int run_count = 0;
   for (const Test& test : tests()) {
-    if (argument_count > 1 && std::string(arguments[1]) != test.name) continue;
+    if (!asked.empty() && asked != test.file && asked != test.name) continue;
+    ++run_count;
     std::printf("%s\n", test.name);
     std::fflush(stdout);
     try {
@@ -49,5 +54,6 @@ int main(int argument_count, char** arguments) {
       fail(test.name, 0, std::string("threw: ") + error.what());
     }
   }
+  if (run_count == 0) fail("tests", 0, "there is none of " + asked);
   return failure_count == 0 ? 0 : 1;
 }

@@ -8,7 +8,7 @@
 
 namespace fabriscope::test {
 
-bool add(const char* name, std::function<void()> body);
+bool add(const char* file, const char* name, std::function<void()> body);
 // Notes a failure; the test goes on.
 void fail(const char* file, int line, const std::string& what);
 
@@ -35,9 +35,9 @@ std::string message_of(const std::function<void()>& body, const char* file, int 
 
 }  // namespace fabriscope::test
 
-#define TEST(name)                                                       \
-  static void name();                                                    \
-  static const bool name##_added = ::fabriscope::test::add(#name, name); \
+#define TEST(name)                                                                 \
+  static void name();                                                              \
+  static const bool name##_added = ::fabriscope::test::add(__FILE__, #name, name); \
   static void name()
 #define CHECK(condition) \
   if (!(condition)) ::fabriscope::test::fail(__FILE__, __LINE__, #condition)

@@ -94,6 +94,11 @@ std::string last_line(const std::string& text) {
   return last;
 }
 
+std::int64_t sent_bytes(const std::string& output, const std::string& ranks) {
+  const std::size_t at = output.find('"' + ranks + "\":");
+  return at == std::string::npos ? 0 : std::stoll(output.substr(at + ranks.size() + 3));
+}
+
 Process::Process(const TemporaryFolder& folder, const std::string& name,
                  const std::vector<std::string>& arguments, const std::string& token)
     : folder_(folder), name_(name) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,8 @@ Ran run_in_threads(const std::string& transport, const std::string& spec, int ra
 
 std::size_t count_of(const std::string& text, const std::string& part);
 std::string last_line(const std::string& text);
+// What a run's footer says that one rank sent to another, which are given as "0>1".
+std::int64_t sent_bytes(const std::string& output, const std::string& ranks);
 
 // An engine that runs beside the test; ended with this object if it has not ended before.
 class Process {

@@ -97,7 +97,7 @@ std::set<const void*> places_of(const std::vector<Notes::Place>& messages) {
   return found;
 }
 
-constexpr char kCases[] =
+constexpr char kBufferCases[] =
     "case id=a benchmark=ping_pong message_size_bytes=8 buffers=same\n"
     "case id=b benchmark=ping_pong message_size_bytes=70000 buffers=separate\n"
     "case id=c benchmark=ping_pong message_size_bytes=70000 buffers=rotating\n"
@@ -169,15 +169,15 @@ TEST(rotating_moves_every_message_through_a_place_of_its_own) {
 
 TEST(every_use_of_buffers_is_measured_and_checked) {
   for (const char* transport : {"shm", "tcp"}) {
-    const Ran ran =
-        run_in_threads(transport, spec_with(kCases, "budget_ns 20000000\npool_bytes 1048576\n"));
+    const Ran ran = run_in_threads(
+        transport, spec_with(kBufferCases, "budget_ns 20000000\npool_bytes 1048576\n"));
     CHECK_EQUAL(ran.exit_code, kExitOk);
     CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
     CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 7U);
     CHECK_CONTAINS(ran.output, R"("type":"pool","pool_bytes":1048576)");
     CHECK_EQUAL(count_of(ran.output, R"("type":"endpoint")"), 1U);
   }
-  const Ran bad = run_in_threads("corrupting", spec_with(kCases, "pool_bytes 1048576\n"));
+  const Ran bad = run_in_threads("corrupting", spec_with(kBufferCases, "pool_bytes 1048576\n"));
   for (const char* id : {"b", "c"}) {
     CHECK_CONTAINS(bad.output, std::string(R"("verification","case":")") + id + R"(","ok":false)");
   }
@@ -197,7 +197,7 @@ TEST(pools_that_memory_cannot_hold_fail_their_cases_alone) {
   const std::string huge =
       "case id=h benchmark=bandwidth message_size_bytes=16777216 window_size=65536 "
       "buffers=rotating\n";
-  const Ran ran = run_in_threads("shm", spec_with(kCases + huge, "budget_ns 1000000\n"));
+  const Ran ran = run_in_threads("shm", spec_with(kBufferCases + huge, "budget_ns 1000000\n"));
   CHECK_EQUAL(ran.exit_code, kExitOk);
   CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 5U);
   // Twice a window: more than any machine has, two for each of two ranks.

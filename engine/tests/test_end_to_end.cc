@@ -8,7 +8,7 @@ using namespace fabriscope::test;
 
 namespace {
 
-constexpr char kCases[] =
+constexpr char kCasesOfPairs[] =
     "case id=e benchmark=empty message_size_bytes=0\n"
     "case id=p1 benchmark=ping_pong message_size_bytes=1\n"
     "case id=p2 benchmark=ping_pong message_size_bytes=300001\n"
@@ -35,7 +35,7 @@ void check_all_measured(const Ran& ran) {
 }  // namespace
 
 TEST(tcp) {
-  const Ran ran = run_in_threads("tcp", spec_with(kCases));
+  const Ran ran = run_in_threads("tcp", spec_with(kCasesOfPairs));
   check_all_measured(ran);
   CHECK_EQUAL(count_of(ran.output, R"("type":"verification")"), 8U);
   CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 8U);
@@ -60,7 +60,7 @@ TEST(what_was_sent_is_told_to_the_byte) {
 
 TEST(shm) {
   const Ran ran = run_in_threads(
-      "shm", spec_with(std::string(kCases) +
+      "shm", spec_with(std::string(kCasesOfPairs) +
                        "case id=z1 benchmark=ping_pong message_size_bytes=0\n"
                        "case id=z2 benchmark=bandwidth message_size_bytes=0 window_size=9\n"));
   check_all_measured(ran);
@@ -68,7 +68,7 @@ TEST(shm) {
 }
 
 TEST(null_is_recorded_in_batches) {
-  const Ran ran = run_in_threads("null", spec_with(kCases));
+  const Ran ran = run_in_threads("null", spec_with(kCasesOfPairs));
   check_all_measured(ran);
   CHECK_EQUAL(count_of(ran.output, R"("type":"verification")"), 0U);
   // In the end, whatever the first probe met: what of an operation is a clock read is a twentieth.
@@ -125,7 +125,7 @@ TEST(memory_stays_in_its_bound) {
 }
 
 TEST(the_first_round_is_completed_whatever_the_budget) {
-  const Ran ran = run_in_threads("shm", spec_with(kCases, "budget_ns 0\n"));
+  const Ran ran = run_in_threads("shm", spec_with(kCasesOfPairs, "budget_ns 0\n"));
   check_all_measured(ran);
   CHECK_CONTAINS(last_line(ran.output), R"("round_count":1,)");
 }

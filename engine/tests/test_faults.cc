@@ -18,8 +18,8 @@ std::vector<std::string> threads(const std::string& transport, const std::string
 }
 
 // Starts both ranks of an endless run and returns once it measures.
-struct Pair {
-  Pair(const TemporaryFolder& folder, const std::string& transport)
+struct EndlessPair {
+  EndlessPair(const TemporaryFolder& folder, const std::string& transport)
       : rank0(folder, "rank0",
               listening_rank(transport, folder.write("spec", spec_with(kPingPong, kEndless)))),
         rank1(folder, "rank1", connecting_rank(transport, rank0.tcp_port())) {
@@ -79,7 +79,7 @@ TEST(a_signal_ends_the_run_in_order) {
 TEST(a_signal_at_either_rank_ends_both) {
   for (const bool at_rank_0 : {true, false}) {
     const TemporaryFolder folder;
-    Pair pair(folder, "tcp");
+    EndlessPair pair(folder, "tcp");
     (at_rank_0 ? pair.rank0 : pair.rank1).signal(SIGTERM);
     CHECK_EQUAL(pair.rank0.wait(), 128 + SIGTERM);
     CHECK_EQUAL(pair.rank1.wait(), 128 + SIGTERM);
@@ -91,7 +91,7 @@ TEST(a_rank_ends_when_its_peer_dies) {
   for (const char* transport : {"tcp", "shm"}) {
     for (const bool rank_0_dies : {true, false}) {
       const TemporaryFolder folder;
-      Pair pair(folder, transport);
+      EndlessPair pair(folder, transport);
       (rank_0_dies ? pair.rank0 : pair.rank1).signal(SIGKILL);
       CHECK_EQUAL((rank_0_dies ? pair.rank1 : pair.rank0).wait(), kExitFailure);
       if (rank_0_dies) continue;
@@ -103,7 +103,7 @@ TEST(a_rank_ends_when_its_peer_dies) {
 
 TEST(shared_memory_has_no_name_that_could_stay) {
   const TemporaryFolder folder;
-  Pair pair(folder, "shm");
+  EndlessPair pair(folder, "shm");
   for (const Process* rank : {&pair.rank0, &pair.rank1}) {
     CHECK_CONTAINS(rank->mappings(), "/memfd:fabriscope");
     CHECK_EQUAL(count_of(rank->mappings(), "/dev/shm/"), 0U);

@@ -12,7 +12,7 @@ using namespace fabriscope::test;
 
 namespace {
 
-constexpr char kCases[] =
+constexpr char kIncastCases[] =
     "case id=s benchmark=incast message_size_bytes=64\n"
     "case id=l benchmark=incast message_size_bytes=300001\n"
     "case id=w benchmark=incast message_size_bytes=70000 window_size=5\n"
@@ -36,15 +36,15 @@ void check_incast(const Ran& ran) {
 TEST(all_others_answer_rank_0_over_every_transport) {
   for (const char* transport : {"null", "shm", "tcp"}) {
     for (const int rank_count : {2, 3, 5}) {
-      check_incast(run_in_threads(transport, spec_with(kCases), rank_count));
+      check_incast(run_in_threads(transport, spec_with(kIncastCases), rank_count));
     }
   }
 }
 
 TEST(every_answer_is_checked) {
-  const Ran ran = run_in_threads("shm", spec_with(kCases), 4);
+  const Ran ran = run_in_threads("shm", spec_with(kIncastCases), 4);
   CHECK_EQUAL(count_of(ran.output, R"("ok":true)"), 4U);
-  const Ran bad = run_in_threads("corrupting", spec_with(kCases), 3);
+  const Ran bad = run_in_threads("corrupting", spec_with(kIncastCases), 3);
   CHECK_CONTAINS(bad.output, R"("verification","case":"l","ok":false)");
 }
 
@@ -57,7 +57,7 @@ TEST(only_rank_0_has_a_place_for_every_sender) {
 }
 
 TEST(a_pair_and_a_star_share_the_connections_that_are_alike) {
-  const Ran ran = run_in_threads("tcp", spec_with(kCases), 4);
+  const Ran ran = run_in_threads("tcp", spec_with(kIncastCases), 4);
   CHECK_EQUAL(count_of(ran.output, R"("type":"endpoint")"), 3U);
   CHECK_EQUAL(count_of(ran.output, R"("cases":["s","l","w","p"])"), 1U);
   CHECK_EQUAL(count_of(ran.output, R"("cases":["s","l","w"])"), 2U);
@@ -66,19 +66,20 @@ TEST(a_pair_and_a_star_share_the_connections_that_are_alike) {
 TEST(what_one_of_the_connections_cannot_have_fails_its_case_alone) {
   const Ran ran = run_in_threads(
       "tcp",
-      spec_with(std::string(kCases) +
+      spec_with(std::string(kIncastCases) +
                 "case id=o benchmark=incast message_size_bytes=8 congestion_control=none\n"),
       4);
   CHECK_EQUAL(ran.exit_code, kExitOk);
   CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 1U);
   CHECK_CONTAINS(ran.output, R"("failure","case":"o")");
-  CHECK_CONTAINS(run_in_threads("tcp", spec_with(kCases), 1).output,
+  CHECK_CONTAINS(run_in_threads("tcp", spec_with(kIncastCases), 1).output,
                  "it takes 2 ranks or more, and this run has 1");
 }
 
 TEST(processes_of_their_own_answer_over_tcp) {
   const TemporaryFolder folder;
-  std::vector<std::string> first = listening_rank("tcp", folder.write("spec", spec_with(kCases)));
+  std::vector<std::string> first =
+      listening_rank("tcp", folder.write("spec", spec_with(kIncastCases)));
   first.insert(first.end(), {"--rank-count", "4"});
   Process rank0(folder, "rank0", first);
   std::vector<std::unique_ptr<Process>> others;

@@ -40,8 +40,9 @@ bool is_missing() {
 }
 
 // Two processes, as the library's own threads and its shared memory are meant for.
-struct Pair {
-  explicit Pair(const std::string& cases, const std::string& items = "budget_ns 20000000\n")
+struct LibfabricPair {
+  explicit LibfabricPair(const std::string& cases,
+                         const std::string& items = "budget_ns 20000000\n")
       : rank0(folder, "rank0",
               listening_rank("libfabric", folder.write("spec", spec_with(cases, items)))),
         rank1(folder, "rank1", connecting_rank("libfabric", rank0.tcp_port())) {}
@@ -68,7 +69,7 @@ TEST(messages_over_libfabric_arrive_as_they_were_sent) {
   if (is_missing()) return;
   for (const char* options : {"provider=tcp", "provider=tcp registration=always", "provider=shm",
                               "provider=shm registration=always"}) {
-    Pair pair(all_benchmarks(options));
+    LibfabricPair pair(all_benchmarks(options));
     CHECK_EQUAL(pair.rank0.wait(60), kExitOk);
     CHECK_EQUAL(pair.rank1.wait(60), kExitOk);
     const std::string output = pair.rank0.output();
@@ -81,7 +82,7 @@ TEST(messages_over_libfabric_arrive_as_they_were_sent) {
 
 TEST(what_libfabric_cannot_do_fails_its_case_alone) {
   if (is_missing()) return;
-  Pair pair(
+  LibfabricPair pair(
       "case id=p benchmark=ping_pong message_size_bytes=8 provider=nosuch\n"
       "case id=o benchmark=ping_pong message_size_bytes=8 domain=lo\n"
       "case id=w benchmark=write_latency message_size_bytes=8\n"
@@ -97,7 +98,8 @@ TEST(what_libfabric_cannot_do_fails_its_case_alone) {
 
 TEST(a_run_over_libfabric_that_is_interrupted_ends_with_its_footer) {
   if (is_missing()) return;
-  Pair pair("case id=p benchmark=ping_pong message_size_bytes=8\n", "budget_ns 60000000000\n");
+  LibfabricPair pair("case id=p benchmark=ping_pong message_size_bytes=8\n",
+                     "budget_ns 60000000000\n");
   CHECK(pair.rank0.wrote(R"("type":"block")"));
   pair.rank0.signal(SIGTERM);
   CHECK_EQUAL(pair.rank0.wait(), 128 + SIGTERM);
@@ -106,7 +108,8 @@ TEST(a_run_over_libfabric_that_is_interrupted_ends_with_its_footer) {
 
 TEST(a_rank_over_libfabric_that_is_killed_is_noticed) {
   if (is_missing()) return;
-  Pair pair("case id=p benchmark=ping_pong message_size_bytes=8\n", "budget_ns 60000000000\n");
+  LibfabricPair pair("case id=p benchmark=ping_pong message_size_bytes=8\n",
+                     "budget_ns 60000000000\n");
   CHECK(pair.rank0.wrote(R"("type":"block")"));
   pair.rank1.signal(SIGKILL);
   const int status = pair.rank0.wait();

@@ -13,7 +13,7 @@ using namespace fabriscope::test;
 
 namespace {
 
-constexpr char kCases[] =
+constexpr char kManyToOneCases[] =
     "case id=s benchmark=many_to_one message_size_bytes=30000 window_size=3 duration_ms=35\n"
     "case id=r benchmark=many_to_one message_size_bytes=5000 duration_ms=20 mode=rounds\n"
     "case id=p benchmark=ping_pong message_size_bytes=8\n";
@@ -48,7 +48,7 @@ bool outlasts_the_patience(const std::string& mode, int patience_ms) {
 
 TEST(each_stream_has_its_bytes_by_intervals) {
   for (const char* transport : {"shm", "tcp"}) {
-    const Ran ran = run_in_threads(transport, spec_with(kCases), 4);
+    const Ran ran = run_in_threads(transport, spec_with(kManyToOneCases), 4);
     CHECK_EQUAL(ran.exit_code, kExitOk);
     CHECK_CONTAINS(last_line(ran.output), R"("status":"ok")");
     CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
@@ -114,7 +114,7 @@ TEST(what_was_sent_is_counted_to_the_byte) {
 }
 
 TEST(what_it_cannot_be_told_fails_the_case_alone) {
-  const Ran null = run_in_threads("null", spec_with(kCases), 3);
+  const Ran null = run_in_threads("null", spec_with(kManyToOneCases), 3);
   CHECK_CONTAINS(null.output, "carries no payload, which 'many_to_one' goes by");
   const Ran bad = run_in_threads(
       "tcp",

@@ -13,7 +13,7 @@ using namespace fabriscope::test;
 
 namespace {
 
-constexpr char kCase[] = "case id=a benchmark=ping_pong message_size_bytes=8\n";
+constexpr char kBoundCase[] = "case id=a benchmark=ping_pong message_size_bytes=8\n";
 
 std::string first_of(const std::string& list) { return list.substr(0, list.find_first_of(",-")); }
 
@@ -53,7 +53,7 @@ TEST(what_the_host_does_not_have_is_told) {
 
 TEST(each_rank_says_where_it_runs) {
   const TemporaryFolder folder;
-  const std::string spec = folder.write("spec", spec_with(kCase));
+  const std::string spec = folder.write("spec", spec_with(kBoundCase));
   const std::string one = first_of(allowed_processors());
   const std::string both = one + "/" + one;
   Process engine(
@@ -65,7 +65,7 @@ TEST(each_rank_says_where_it_runs) {
 
 TEST(a_rank_without_its_processor_ends_the_run_with_the_reason) {
   const TemporaryFolder folder;
-  const std::string spec = folder.write("spec", spec_with(kCase));
+  const std::string spec = folder.write("spec", spec_with(kBoundCase));
   const std::string lists = first_of(allowed_processors()) + "/8191";
   std::vector<std::string> first = listening_rank("tcp", spec);
   first.insert(first.end(), {"--processors", lists});
@@ -81,7 +81,7 @@ TEST(a_rank_without_its_processor_ends_the_run_with_the_reason) {
 
 TEST(there_is_a_list_for_each_rank) {
   const TemporaryFolder folder;
-  const std::string spec = folder.write("spec", spec_with(kCase));
+  const std::string spec = folder.write("spec", spec_with(kBoundCase));
   Process engine(
       folder, "engine",
       {"--transport", "null", "--rendezvous", "threads", "--processors", "0", "--spec", spec});

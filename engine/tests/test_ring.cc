@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kCapacity = 64;
 
-struct Memory {
+struct RingMemory {
   RingPositions positions{};
   unsigned char data[kCapacity] = {};
 };
@@ -20,7 +20,7 @@ struct Memory {
 }  // namespace
 
 TEST(bytes_come_out_in_order_around_the_end) {
-  const auto memory = std::make_unique<Memory>();
+  const auto memory = std::make_unique<RingMemory>();
   RingWriter writer(memory->positions, memory->data, kCapacity);
   RingReader reader(memory->positions, memory->data, kCapacity);
   std::vector<unsigned char> out(48);
@@ -39,7 +39,7 @@ TEST(bytes_come_out_in_order_around_the_end) {
 }
 
 TEST(a_full_ring_takes_no_more) {
-  const auto memory = std::make_unique<Memory>();
+  const auto memory = std::make_unique<RingMemory>();
   RingWriter writer(memory->positions, memory->data, kCapacity);
   const std::vector<unsigned char> out(100);
   CHECK_EQUAL(writer.stage(out.data(), out.size()), kCapacity);
@@ -49,7 +49,7 @@ TEST(a_full_ring_takes_no_more) {
 
 // On one mapping, where a thread sanitizer sees both sides.
 TEST(two_threads_agree) {
-  const auto memory = std::make_unique<Memory>();
+  const auto memory = std::make_unique<RingMemory>();
   constexpr int kBytes = 200'000;
   std::thread producer([&memory] {
     RingWriter writer(memory->positions, memory->data, kCapacity);

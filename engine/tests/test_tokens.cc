@@ -103,7 +103,7 @@ TEST(the_gate_answers) {
   const UniqueFd right(connect_stranger(listener.tcp_port, greeting("right", "rank 1")));
   gate.next(10 * kSecondNs);
   for (const auto& [fd, expected] : {std::pair{wrong.get(), kRefused}, {right.get(), kWelcome}}) {
-    char answer[kAnswerBytes];
+    char answer[kVerdictBytes];
     recv_all(fd, answer, sizeof answer);
     CHECK_EQUAL(std::string(answer, sizeof answer), expected);
   }

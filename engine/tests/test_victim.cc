@@ -10,7 +10,7 @@ using namespace fabriscope::test;
 
 namespace {
 
-constexpr char kCases[] =
+constexpr char kVictimCases[] =
     "case id=on benchmark=victim_latency message_size_bytes=8 congestion=incast "
     "incast_size_bytes=20000\n"
     "case id=off benchmark=victim_latency message_size_bytes=8 congestion=none "
@@ -19,17 +19,12 @@ constexpr char kCases[] =
     "congestion=incast\n"
     "case id=p benchmark=ping_pong message_size_bytes=8\n";
 
-std::int64_t sent(const std::string& output, const std::string& ranks) {
-  const std::size_t at = output.find('"' + ranks + "\":");
-  return at == std::string::npos ? 0 : std::stoll(output.substr(at + ranks.size() + 3));
-}
-
 }  // namespace
 
 TEST(a_pair_is_measured_with_and_without_the_incast_beside_it) {
   for (const char* transport : {"shm", "tcp"}) {
     for (const int rank_count : {4, 6}) {
-      const Ran ran = run_in_threads(transport, spec_with(kCases), rank_count);
+      const Ran ran = run_in_threads(transport, spec_with(kVictimCases), rank_count);
       CHECK_EQUAL(ran.exit_code, kExitOk);
       CHECK_CONTAINS(last_line(ran.output), R"("status":"ok")");
       CHECK_EQUAL(count_of(ran.output, R"("type":"failure")"), 0U);
@@ -49,11 +44,11 @@ TEST(each_sender_of_the_incast_sent_whole_windows_and_none_without_it) {
   const Ran without = run_in_threads("tcp", spec_with(line + "none\n"), 5);
   for (const char* ranks : {"3>2", "4>2"}) {
     // A message of 8 bytes each way is the check of the payload.
-    const std::int64_t bytes = sent(with.output, ranks) - sent(without.output, ranks);
+    const std::int64_t bytes = sent_bytes(with.output, ranks) - sent_bytes(without.output, ranks);
     CHECK(bytes >= 4 * 20000);
     CHECK_EQUAL(bytes % (4 * 20000), 0);
   }
-  CHECK_EQUAL(sent(without.output, "3>2"), sent(without.output, "2>3"));
+  CHECK_EQUAL(sent_bytes(without.output, "3>2"), sent_bytes(without.output, "2>3"));
 }
 
 TEST(a_victim_has_a_traffic_class_of_its_own) {
@@ -80,6 +75,6 @@ TEST(what_it_cannot_be_told_fails_its_case_alone) {
   CHECK_EQUAL(count_of(bad.output, R"("type":"failure")"), 2U);
   CHECK_CONTAINS(bad.output, "congestion is 'often', not incast or none");
   CHECK_CONTAINS(bad.output, "incast_size_bytes is 'x', not 1 to 16777216");
-  const Ran few = run_in_threads("tcp", spec_with(kCases), 3);
+  const Ran few = run_in_threads("tcp", spec_with(kVictimCases), 3);
   CHECK_CONTAINS(few.output, "it takes 4 ranks or more, and this run has 3");
 }

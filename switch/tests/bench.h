@@ -13,6 +13,7 @@ namespace fabriscope::lab {
 constexpr std::int64_t kGigabit = 1'000'000'000;
 constexpr std::int64_t kFrameBytes = 1514;
 constexpr std::int64_t kFrameNs = (kFrameBytes + 24) * 8;  // at one gigabit a second
+constexpr std::int64_t kShortNs = std::int64_t{84} * 8;    // the shortest frame
 constexpr unsigned char kBroadcast = 0xff;
 
 struct Seen {

@@ -230,7 +230,6 @@ TEST(what_arrives_soon_is_forwarded_at_once_but_in_order) {
   settings.delay_ns = 5'000;
   Bench bench(settings, 3);
   bench.introduce_all();
-  constexpr std::int64_t kShortNs = 84 * 8;
   bench.send(1, kLater, 1, 0, 60, 1);
   bench.fabric.advance(kLater - 1);  // a frame of port 2 may still come before it
   bench.send(2, kLater - 1, 2, 0, 60, 2);

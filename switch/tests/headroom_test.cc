@@ -8,8 +8,6 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::int64_t kShortNs = std::int64_t{84} * 8;
-
 // What still comes after the frame that went beyond the threshold: the pause frame waits for a
 // frame towards the host that has just begun, then crosses; the host completes the frame that it
 // has just begun; and the cable to the switch is full. That frame itself is beyond the threshold,

@@ -10,8 +10,6 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::int64_t kShortNs = 84 * 8;
-
 FabricSettings pausing(std::int64_t buffer_frames) {
   FabricSettings settings = gigabit();
   settings.on_full = OnFull::kPause;

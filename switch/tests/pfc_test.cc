@@ -12,7 +12,6 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::int64_t kShortNs = 84 * 8;
 constexpr std::int64_t kQuantumNs = 512;  // at one gigabit a second
 
 TEST(a_full_input_sends_the_frame_of_the_standard_and_takes_it_back) {

@@ -12,8 +12,6 @@
 namespace fabriscope::lab {
 namespace {
 
-constexpr std::int64_t kShortNs = 84 * 8;
-
 TEST(without_congestion_priorities_change_no_time) {
   std::mt19937_64 draw(5);
   FabricSettings settings = gigabit();

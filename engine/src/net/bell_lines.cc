@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <net/if.h>
 #include <netinet/tcp.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,19 +34,6 @@ std::string network_namespace() {
   ::gethostname(name.data(), name.size() - 1);
   return std::string(name.data()) + "/" +
          std::string(target.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
-}
-
-std::string random_token() {
-  std::array<unsigned char, 16> bytes{};
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw system_failure("draw a random token");
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    token += "0123456789abcdef"[byte >> 4U];
-    token += "0123456789abcdef"[byte & 15U];
-  }
-  return token;
 }
 
 // Of all interfaces that are up, but loopback, separated by spaces.

@@ -41,7 +41,7 @@ std::string greeting_of(const Call& call) {
 // False where the connection was dropped; errno says how.
 bool receive_answer(int fd, char* answer, std::int64_t deadline_ns) {
   std::size_t received = 0;
-  while (received < kAnswerBytes) {
+  while (received < kVerdictBytes) {
     throw_if_interrupted();
     if (SteadyClock::now() > deadline_ns) {
       errno = ETIMEDOUT;
@@ -49,7 +49,7 @@ bool receive_answer(int fd, char* answer, std::int64_t deadline_ns) {
     }
     pollfd waiting{fd, POLLIN, 0};
     ::poll(&waiting, 1, kAnswerPollMs);
-    const ssize_t count = ::recv(fd, answer + received, kAnswerBytes - received, MSG_DONTWAIT);
+    const ssize_t count = ::recv(fd, answer + received, kVerdictBytes - received, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) continue;
     if (count == 0) errno = ECONNRESET;
     if (count <= 0) return false;
@@ -61,14 +61,14 @@ bool receive_answer(int fd, char* answer, std::int64_t deadline_ns) {
 // Returns when the connection was let in; throws std::system_error where it was dropped.
 void present_token(int fd, const Call& call, std::int64_t deadline_ns) {
   const std::string text = greeting_of(call);
-  char answer[kAnswerBytes];
+  char answer[kVerdictBytes];
   const bool is_sent =
       ::send(fd, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
   if (!is_sent || !receive_answer(fd, answer, deadline_ns)) {
     throw system_failure("be let in at " + call.address.text());
   }
-  if (std::memcmp(answer, kWelcome, kAnswerBytes) == 0) return;
-  if (std::memcmp(answer, kRefused, kAnswerBytes) == 0) {
+  if (std::memcmp(answer, kWelcome, kVerdictBytes) == 0) return;
+  if (std::memcmp(answer, kRefused, kVerdictBytes) == 0) {
     throw RunError(call.address.text() +
                    " refuses this process: its token is not the run's -- set the same "
                    "FABRISCOPE_TOKEN at every rank");

@@ -11,10 +11,10 @@
 namespace fabriscope {
 
 // A greeting is a length of 4 bytes and what it counts; the gate answers it before anything else.
-constexpr std::size_t kAnswerBytes = 8;
+constexpr std::size_t kVerdictBytes = 8;
 constexpr std::size_t kMaxGreetingBytes = 1024;
-constexpr char kWelcome[kAnswerBytes + 1] = "welcome\n";
-constexpr char kRefused[kAnswerBytes + 1] = "refused\n";
+constexpr char kWelcome[kVerdictBytes + 1] = "welcome\n";
+constexpr char kRefused[kVerdictBytes + 1] = "refused\n";
 
 struct Call {
   std::function<UniqueFd()> make_socket;

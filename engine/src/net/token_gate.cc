@@ -3,9 +3,11 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -55,11 +57,24 @@ std::string source_of(const SocketAddress& address) {
 
 // At a connection over which nothing was sent yet, so there is room; who is gone is no concern.
 bool answer(int fd, const char* text) {
-  return ::send(fd, text, kAnswerBytes, MSG_DONTWAIT | MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(kAnswerBytes);
+  return ::send(fd, text, kVerdictBytes, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(kVerdictBytes);
 }
 
 }  // namespace
+
+std::string random_token() {
+  std::array<unsigned char, 16> bytes{};
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw system_failure("draw a random token");
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    token += "0123456789abcdef"[byte >> 4U];
+    token += "0123456789abcdef"[byte & 15U];
+  }
+  return token;
+}
 
 TokenGate::TokenGate(int listener, std::string token)
     : listener_(listener), token_(std::move(token)) {

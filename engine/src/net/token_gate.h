@@ -10,6 +10,9 @@
 
 namespace fabriscope {
 
+// 128 random bits, as digits. Throws std::system_error.
+std::string random_token();
+
 struct Greeted {
   UniqueFd fd;
   std::string purpose;
