@@ -6,7 +6,7 @@
 namespace fabriscope {
 namespace {
 
-constexpr std::array<std::pair<BufferUse, const char*>, 3> kNames{{
+constexpr std::array<std::pair<BufferUse, const char*>, 3> kUseNames{{
     {BufferUse::kSame, "same"},
     {BufferUse::kSeparate, "separate"},
     {BufferUse::kRotating, "rotating"},
@@ -15,14 +15,14 @@ constexpr std::array<std::pair<BufferUse, const char*>, 3> kNames{{
 }  // namespace
 
 std::string buffer_use_name(BufferUse use) {
-  for (const auto& [known, name] : kNames) {
+  for (const auto& [known, name] : kUseNames) {
     if (known == use) return name;
   }
   return {};
 }
 
 std::optional<BufferUse> buffer_use_by_name(const std::string& name) {
-  for (const auto& [use, known] : kNames) {
+  for (const auto& [use, known] : kUseNames) {
     if (known == name) return use;
   }
   return std::nullopt;

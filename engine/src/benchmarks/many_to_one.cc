@@ -22,7 +22,7 @@ namespace {
 
 constexpr char kMode[] = "mode";
 constexpr char kDuration[] = "duration_ms";
-constexpr char kReceivers[] = "receivers";  // src/session_cases.cc: who sends to whom
+constexpr char kReceiverCount[] = "receivers";  // src/session_cases.cc: who sends to whom
 constexpr std::int64_t kUsualDurationMs = 300;
 constexpr std::int64_t kLongestMs = 600'000;
 constexpr std::size_t kQuestionBytes = 4;
@@ -59,7 +59,7 @@ class ManyToOne : public Benchmark {
   Pattern pattern() const override { return Pattern::kStar; }
   std::vector<Timing> timing_kinds() const override { return {Timing::kCommonClock}; }
   std::vector<std::string> parameter_names() const override {
-    return {kMode, kDuration, kReceivers};
+    return {kMode, kDuration, kReceiverCount};
   }
   bool reads_payload() const override { return true; }
   bool fills_a_burst() const override { return true; }
@@ -95,7 +95,7 @@ class ManyToOne : public Benchmark {
     sees_parts_ = arrivals_.sees_parts() ? 1 : 0;
     traffic_.assign(context.endpoints.size(), PairTraffic{});
     in_rounds_ ? ask(context, timer) : gather(context, timer);
-    if (parameter_or(context.parameters, kReceivers, "1") != "1") timer.leave_watch();
+    if (parameter_or(context.parameters, kReceiverCount, "1") != "1") timer.leave_watch();
     accounts_ = StreamAccounts(arrivals_, traffic_, operation_count);
     accounts_.collect(context.rendezvous);
   }

@@ -5,10 +5,10 @@
 namespace fabriscope {
 namespace {
 
-constexpr std::size_t kLineBytes = 64;
+constexpr std::size_t kSideLineBytes = 64;
 
 std::size_t answer_offset(const OneSidedCase& its_case) {
-  return (its_case.exposed_bytes() / kLineBytes + 1) * kLineBytes;
+  return (its_case.exposed_bytes() / kSideLineBytes + 1) * kSideLineBytes;
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ Side::Side(const OneSidedCase& its_case, Window& window)
       answer_(Stamps::of<std::uint8_t>(kAnswerBytes)) {}
 
 std::size_t Side::exposed_bytes(const OneSidedCase& its_case) {
-  return answer_offset(its_case) + kLineBytes;
+  return answer_offset(its_case) + kSideLineBytes;
 }
 
 void Side::begin() {

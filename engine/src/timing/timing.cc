@@ -8,7 +8,7 @@
 namespace fabriscope {
 namespace {
 
-constexpr std::array<std::pair<Timing, const char*>, 6> kNames{{
+constexpr std::array<std::pair<Timing, const char*>, 6> kTimingNames{{
     {Timing::kOrigin, "origin"},
     {Timing::kCommonClock, "common_clock"},
     {Timing::kBarrier, "barrier"},
@@ -20,14 +20,14 @@ constexpr std::array<std::pair<Timing, const char*>, 6> kNames{{
 }  // namespace
 
 std::string timing_name(Timing timing) {
-  for (const auto& [known, name] : kNames) {
+  for (const auto& [known, name] : kTimingNames) {
     if (known == timing) return name;
   }
   return {};
 }
 
 std::optional<Timing> timing_by_name(const std::string& name) {
-  for (const auto& [timing, known] : kNames) {
+  for (const auto& [timing, known] : kTimingNames) {
     if (known == name) return timing;
   }
   return std::nullopt;
