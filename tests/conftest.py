@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,17 @@ settings.register_profile("fabriscope", deadline=None)  # a busy machine is no f
 settings.load_profile("fabriscope")
 
 pytest_plugins = ["tests.skips", "tests.order"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Look through no test for garbage: what is collected, and all that it imports, stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture

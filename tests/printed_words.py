@@ -104,6 +104,15 @@ def templates() -> frozenset[Template]:
 
 
 @cache
+def by_first_word() -> dict[str, list[Template]]:
+    """Return the texts by the first of their words that is no hole: of many thousand, few can be in a sentence."""
+    found: dict[str, list[Template]] = {}
+    for one in templates():
+        found.setdefault(next(word for word in one if word != HOLE), []).append(one)
+    return found
+
+
+@cache
 def vocabulary() -> frozenset[str]:
     """Return the words that are a text of the source by themselves, and so can fill a hole."""
     alone = {made[0] for made in templates() if len(made) == 1} - JOINING
@@ -126,7 +135,12 @@ class Explained:
         had = set(self.words)
         # The end of a text may be behind an ellipsis.
         seen = BEGINNING if ELLIPSIS in had else None
-        self.templates = [one for one in templates() if had.issuperset([word for word in one if word != HOLE][:seen])]
+        self.templates = [
+            one
+            for word in had
+            for one in by_first_word().get(word, ())
+            if had.issuperset([fixed for fixed in one if fixed != HOLE][:seen])
+        ]
         self.kept: dict[tuple[int, int], bool] = {}
 
     def whole(self) -> bool:

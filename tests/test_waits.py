@@ -11,6 +11,7 @@ WAITS = {"wait": 1, "communicate": 2, "join": 1, "acquire": 2, "waitpid": 9, "wa
 READS = {"read", "readline", "readlines"}
 """Those of another process's output wait for it: a process that is stopped says nothing for ever."""
 SUBPROCESSES = {"run", "check_output", "check_call", "call"}
+NAMES = {*WAITS, *READS, *SUBPROCESSES, "get"}
 
 
 def endless(text: str) -> list[int]:
@@ -37,9 +38,9 @@ def _waiting(node: ast.AST) -> ast.expr | None:
 
 def _is_endless(call: ast.Call, function: ast.Attribute) -> bool:
     name, named = function.attr, {keyword.arg for keyword in call.keywords}
-    of = ast.unparse(function.value)
-    if "timeout" in named or "timeout_s" in named:
+    if name not in NAMES or "timeout" in named or "timeout_s" in named:
         return False
+    of = ast.unparse(function.value)
     if of == "subprocess":
         return name in SUBPROCESSES
     if name in READS:
