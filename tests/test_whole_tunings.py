@@ -40,6 +40,8 @@ from fabriscope.reports.sections import sections_of
 from fabriscope.running.binding import Binding
 from fabriscope.store.checks import check_folder
 
+Whole = tuple[store.RunFolder, Told]
+
 
 @pytest.fixture
 def plan(tmp_path: Path) -> Plan:
@@ -51,8 +53,17 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     take(monkeypatch, NOW)
 
 
-def test_the_best_is_found_and_told_with_its_costs(plan: Plan, tmp_path: Path) -> None:
-    folder, told = tuned(plan, tmp_path / "run")
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """The tuning of the plan at the speeds of every test, from its first launch to its last: to be read."""
+    path = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as patched:
+        take(patched, NOW)
+        return tuned(planned(TEXT, path), path / "run")
+
+
+def test_the_best_is_found_and_told_with_its_costs(whole: Whole) -> None:
+    folder, told = whole
     found = result(folder)
     assert found.state == ENDED
     assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
@@ -82,8 +93,8 @@ def test_the_best_is_found_and_told_with_its_costs(plan: Plan, tmp_path: Path) -
     assert "It costs: 11." in text and "longer latency" in text
 
 
-def test_what_was_tried_stands_in_no_other_table(plan: Plan, tmp_path: Path) -> None:
-    folder, _ = tuned(plan, tmp_path / "run")
+def test_what_was_tried_stands_in_no_other_table(whole: Whole) -> None:
+    folder, _ = whole
     results = results_of(folder.read())
     assert set(results.estimates["fabric"].drop_nulls()) == {"gige"}
     assert results.compared == []
@@ -97,8 +108,10 @@ def test_what_was_tried_stands_in_no_other_table(plan: Plan, tmp_path: Path) -> 
     assert (gain["settings"], gain["recommended"]) == ("mtu=1000, tcp_timestamps=0", True)
 
 
-def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(plan: Plan, tmp_path: Path) -> None:
-    whole, _ = tuned(plan, tmp_path / "whole")
+def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(
+    whole: Whole, plan: Plan, tmp_path: Path
+) -> None:
+    uninterrupted, _ = whole
     for most in (1, 20, 60):
         tuned(plan, tmp_path / f"run-{most}", most=most)
         folder, told = store.open_run(tmp_path / f"run-{most}"), Told()
@@ -106,9 +119,9 @@ def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(plan: Pl
         left = [one for one in folder.manifest.launches if one.block <= 2 and one.launch_id not in done]
         for launch in chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done))):
             measure(folder, launch, SPEEDS, NOW, 0.003)
-        assert folder.manifest.trials == whole.manifest.trials
-        assert store.scheduled(folder.manifest.launches) == store.scheduled(whole.manifest.launches)
-        assert result(folder).recommended == result(whole).recommended
+        assert folder.manifest.trials == uninterrupted.manifest.trials
+        assert store.scheduled(folder.manifest.launches) == store.scheduled(uninterrupted.manifest.launches)
+        assert result(folder).recommended == result(uninterrupted).recommended
 
 
 def test_under_way_nothing_is_claimed(plan: Plan, tmp_path: Path) -> None:
@@ -196,8 +209,8 @@ def test_configurations_that_fail_are_left_out(plan: Plan, tmp_path: Path) -> No
     assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
 
 
-def test_commands_and_fabrics_of_a_configuration(plan: Plan, tmp_path: Path) -> None:
-    folder, _ = tuned(plan, tmp_path / "run")
+def test_commands_and_fabrics_of_a_configuration(whole: Whole) -> None:
+    folder, _ = whole
     found = result(folder)
     assert found.rounds[-1].commands == (
         "a,b: echo 1000 > /sys/class/net/eth0/mtu",
