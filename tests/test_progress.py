@@ -47,3 +47,20 @@ def test_what_is_left_goes_by_the_time_that_the_launches_so_far_took_together(
         progress.launch_started(launch(3), 10 * S)
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("launch ")]
     assert [line[line.index("(") :] for line in said] == ["(about 40 s left)"] * 3
+
+
+def test_each_launch_of_a_group_counts_by_its_own_time(capsys: pytest.CaptureFixture[str]) -> None:
+    """Whichever of them started last: what is left neither jumps up nor down where all go as expected."""
+    clock, expected_s = [5 * S], {1: 9, 2: 1, 3: 1, 4: 9, 5: 9, 6: 1}
+    with TerminalProgress(lambda: clock[0]) as progress:
+        progress.start("runs/x", 6, 0, 30 * S)
+        for group in ((1, 2), (3, 4), (5, 6)):
+            for number in group:
+                progress.launch_started(launch(number), expected_s[number] * S)
+            clock[0] += 10 * S
+            for number in group:
+                progress.launch_ended(launch(number), {}, 10 * S)
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("launch ")]
+    assert [line[line.index("(about") :] for line in said] == [
+        f"(about {left} s left)" for left in (30, 30, 20, 20, 10, 10)
+    ]

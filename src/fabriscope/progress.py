@@ -198,7 +198,7 @@ class TerminalProgress(QuietProgress):
             disable=not self._console.is_terminal,
         )
         self._left_ns = 0
-        self._expected_ns = 0
+        self._expected_ns: dict[int, int] = {}
         self._ended_expected_ns = 0
         self._now_ns = now_ns
         self._began_ns: int | None = None
@@ -229,7 +229,7 @@ class TerminalProgress(QuietProgress):
 
     def launch_started(self, launch: Launch, expected_ns: int) -> None:
         """See Progress."""
-        self._expected_ns = expected_ns
+        self._expected_ns[launch.launch_id] = expected_ns
         self._began_ns = self._began_ns or self._now_ns()
         left = self._left_text()
         self._bar.update(self._task, description=f"block {launch.block}: {launch.entry.label()}", left=left)
@@ -242,8 +242,9 @@ class TerminalProgress(QuietProgress):
 
     def launch_ended(self, launch: Launch, failed: dict[str, str], elapsed_ns: int) -> None:
         """See Progress."""
-        self._left_ns -= self._expected_ns
-        self._ended_expected_ns += self._expected_ns
+        expected_ns = self._expected_ns.pop(launch.launch_id, 0)  # its own: a group's launches have all started
+        self._left_ns -= expected_ns
+        self._ended_expected_ns += expected_ns
         self._took_ns = max(elapsed_ns, self._now_ns() - (self._began_ns or 0))
         self._bar.update(self._task, advance=1, left=self._left_text())
         if failed:
