@@ -124,6 +124,9 @@ def test_the_answer_and_its_picture_stand_before_the_first_section(tmp_path: Pat
     text = page.read_text()
     head = text[: text.index("<h2")]
     assert "gige leads ethernet-100 in all " in head
+    places = re.findall(r">(between hosts, [^<]*)</text>", head)
+    assert any(re.fullmatch(r"between hosts, in all \d+ comparisons", place) for place in places)
+    assert not any("\N{HORIZONTAL ELLIPSIS}" in place for place in places), "each is whole"
     assert 'class="forest"' in head
     assert text.index('id="verdicts"') < text.index('id="setup"')
     assert page.stat().st_size < 600_000, "a page is little to load"

@@ -99,7 +99,8 @@ def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
         label = f"{reply.leader} {'leads' if reply.is_reliable else '/'} {reply.follower}"
         label = label if reply.leader else _names(question)
         ratios = reply.least_ratio, reply.most_ratio
-        yield ForestLine(label, _where(question, reply), reply.verdict, *ratios, reply.ends, reply.strength)
+        where = _where(question, reply).partition(" (")[0]  # the table beside it has which benchmarks, and their sizes
+        yield ForestLine(label, where, reply.verdict, *ratios, reply.ends, reply.strength)
 
 
 def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
