@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -225,8 +226,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
     "path", [path for path in EXAMPLES if not path.name.endswith(".paper.yaml")], ids=lambda path: path.name
 )
 def test_no_example_is_asked_about(path: Path) -> None:
-    words = run.vocabulary()
-    plan = load(path, words)
+    plan = load(path, replace(run.vocabulary(), left_out={}, missing_here={}))
     fabrics = planned_fabrics(plan)
     schedule = expand(plan, fabrics, 2, 8 << 30)
     assert not list(_plan_amounts.oddities(plan, schedule, fabrics, 2))
