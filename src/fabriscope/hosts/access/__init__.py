@@ -6,7 +6,9 @@ changed (`changes.py`) is journalled first and put back whatever ends us. For ma
 
 from __future__ import annotations
 
+import functools
 import json
+import marshal
 import shlex
 import subprocess
 import sys
@@ -19,9 +21,13 @@ from fabriscope.model.errors import HostError, ToolMissing
 from fabriscope.model.foreign import BEGIN, Foreign
 from fabriscope.model.host import Host
 
-__all__ = ["READ_TIMEOUT_S", "Output", "Reading", "Wanted", "collector", "python_words", "read", "run", "send", "words"]
+__all__ = [
+    "READ_TIMEOUT_S", "Output", "Reading", "Wanted", "collector", "python_program", "python_words", "read", "run",
+    "send", "words",
+]  # fmt: skip
 
 READ_TIMEOUT_S = 30.0
+_COMPILED = "import marshal, sys; exec(marshal.load(sys.stdin.buffer)); exec(marshal.load(sys.stdin.buffer))"
 
 
 def words(host: Host, argv: Sequence[str]) -> tuple[str, ...]:
@@ -32,6 +38,21 @@ def words(host: Host, argv: Sequence[str]) -> tuple[str, ...]:
 def python_words(host: Host, *program: str) -> tuple[str, ...]:
     """Return the words of a host's own Python, which runs a program, else what comes on its standard input."""
     return ("python3" if host.is_remote else sys.executable, "-I", "-S", *(program or ("-",)))
+
+
+def python_program(host: Host, text: str, call: str) -> tuple[tuple[str, ...], bytes]:
+    """Return the words of a host's Python, and what it reads: a text of plain Python 3.6, and a line that calls it.
+
+    Our own Python, on this machine and in its labs, reads the text compiled, once for all that run it.
+    """
+    if host.is_remote:
+        return python_words(host), f"{text}\n{call}\n".encode()
+    return python_words(host, "-c", _COMPILED), _compiled(text) + _compiled(call)
+
+
+@functools.lru_cache(maxsize=64)
+def _compiled(text: str) -> bytes:
+    return marshal.dumps(compile(text, "<stdin>", "exec", dont_inherit=True))
 
 
 def run(host: Host, argv: Sequence[str], timeout_s: float, *, stdin: bytes = b"") -> Output:
@@ -52,12 +73,13 @@ def run(host: Host, argv: Sequence[str], timeout_s: float, *, stdin: bytes = b""
     return Output(done.returncode, stdout, stderr)
 
 
-def send(host: Host, text: str, timeout_s: float) -> Foreign:
-    """Send a text that the host's Python runs, and return the JSON that it says last, behind BEGIN.
+def send(host: Host, text: str, call: str, timeout_s: float) -> Foreign:
+    """Send a text and a call of it, which the host's Python runs; return the JSON that it says last, behind BEGIN.
 
-    The text is plain Python 3.6. Raises ToolMissing, HostError or ParseError.
+    Both are plain Python 3.6. Raises ToolMissing, HostError or ParseError.
     """
-    done = run(host, python_words(host), timeout_s, stdin=text.encode())
+    argv, stdin = python_program(host, text, call)
+    done = run(host, argv, timeout_s, stdin=stdin)
     if done.exit_status != 0:
         what = f"python3 ended with exit status {done.exit_status}: {done.last_words}"
         raise HostError(what, where=f"host {host.name}")
@@ -69,7 +91,7 @@ def read(host: Host, wanted: Wanted) -> Reading:
 
     What cannot be read is among the reading's problems.
     """
-    return Reading.of(send(host, f"{collector()}\nmain({json.dumps(asdict(wanted))!r})\n", READ_TIMEOUT_S))
+    return Reading.of(send(host, collector(), f"main({json.dumps(asdict(wanted))!r})", READ_TIMEOUT_S))
 
 
 def collector() -> str:

@@ -72,14 +72,8 @@ def commands(
     order = {"interval_s": interval_s, "mark": mark, "sys_folder": sys_folder}
     hosts = list(hosts)
     orders = {host.name: {**order, "moments": dict((devices or {}).get(host.name, {}))} for host in hosts}
-    return [
-        Command(
-            argv=access.python_words(host),
-            host=host.name,
-            env={SELF_VARIABLE: "1"},
-            stdin=f"{program()}\nmain(json.loads({json.dumps(orders[host.name])!r}))\n".encode(),
-            ready_pattern=READY,
-            is_server=True,
-        )
-        for host in hosts
-    ]
+    text, found = program(), []
+    for host in hosts:
+        argv, stdin = access.python_program(host, text, f"main(json.loads({json.dumps(orders[host.name])!r}))")
+        found.append(Command(argv, host.name, {SELF_VARIABLE: "1"}, stdin=stdin, ready_pattern=READY, is_server=True))
+    return found
