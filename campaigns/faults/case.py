@@ -71,7 +71,8 @@ case_timeout: 1s
 floor: false
 """
 END_TIMEOUT_S = 240.0
-_POLL_S = 0.01
+_POLL_S = 0.05
+"""Between looks at a run: each reads what every process of the machine was started with."""
 
 
 class Missed(Exception):
@@ -254,11 +255,10 @@ class Run:
         found: list[str] = []
 
         def look() -> bool:
-            own = place.processes(self.mark)
             found[:] = [
                 one.name
                 for one in lab.recorded()
-                if one.owner and one.owner.pid in own and one.is_complete and not one.is_left_over
+                if one.owner and place.carries(one.owner.pid, self.mark) and one.is_complete and not one.is_left_over
             ]
             return bool(found)
 

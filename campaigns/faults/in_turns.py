@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from campaigns.faults.sites import RANKS, TURNS_LAUNCHES
 
 _SYSCALL_FUTEX = "202"
 _TRIES = 2000
+_POLL_S = 0.005
 
 
 def holder_killed(run: Run) -> str:
@@ -57,6 +59,7 @@ def _hit(run: Run, number: signal.Signals, *, sleeps: bool) -> int:
             return pid
         if run.is_over():
             break
+        time.sleep(_POLL_S)  # the run is to have the processors
     raise Missed
 
 

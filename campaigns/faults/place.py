@@ -5,6 +5,7 @@ The campaign has mounts, interfaces, labs and a /dev/shm of its own, so that wha
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -40,13 +41,20 @@ def enter(module: str) -> None:
 def processes(mark: str) -> dict[int, str]:
     """Return the processes that carry a mark in their environment, with their words."""
     found = {}
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark.encode() in path.read_bytes().split(b"\0"):
-                found[int(path.parts[2])] = (path.parent / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-        except OSError:
-            continue  # it has ended
+    for path in Path("/proc").glob("[0-9]*"):
+        pid = int(path.name)
+        if carries(pid, mark):
+            with contextlib.suppress(OSError):  # it has ended
+                found[pid] = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode()
     return found
+
+
+def carries(pid: int, mark: str) -> bool:
+    """Return whether a process that has not ended carries a mark in its environment."""
+    try:
+        return mark.encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
 
 
 def standing() -> set[str]:
