@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-AS_TESTED = ("-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DFABRISCOPE_UNITY=OFF", "-DFABRISCOPE_WERROR=ON")
+TESTED = ("-DCMAKE_BUILD_TYPE=Dev", "-DCMAKE_CXX_FLAGS=-O2 -DNDEBUG", "-DFABRISCOPE_UNITY=0", "-DFABRISCOPE_WERROR=1")
 ALONE = ("-DCMAKE_BUILD_TYPE=Debug",)
 
 TRANSPORT = r"""
@@ -219,7 +219,7 @@ def environment(plugins: Path) -> Iterator[dict[str, str]]:
         # As deep as the builds of scripts/test, and compiled like them: a compiler cache finds it all but the plug-ins.
         build = Path(folder) / "engine"
         configure = ["cmake", "-S", str(ROOT / "engine"), "-B", str(build), f"-DFABRISCOPE_PLUGIN_DIR={plugins}"]
-        options = ["-DFABRISCOPE_TESTS=OFF", *(AS_TESTED if "CMAKE_CXX_COMPILER_LAUNCHER" in os.environ else ALONE)]
+        options = ["-DFABRISCOPE_TESTS=OFF", *(TESTED if "CMAKE_CXX_COMPILER_LAUNCHER" in os.environ else ALONE)]
         subprocess.run([*configure, *options], check=True, capture_output=True, timeout=120)
         subprocess.run(["cmake", "--build", build, "-j", "2"], check=True, capture_output=True, timeout=300)
         yield {**os.environ, "FABRISCOPE_BIN_DIR": str(build), "FABRISCOPE_PLUGINS": str(plugins)}
