@@ -241,7 +241,7 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         Kind("ssh-host-dies", "a host reached by ssh dies", _ssh_host_dies, SSH_PLAN, over_ssh),
         Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, over_ssh),
     ]
-    extra += [*_in_turns(), *_of_links_and_disks()]
+    extra += [*_in_turns(), *_of_links_and_disks(mpirun)]
     of_places = [_kind(where, blow) for where in sites.places(mpirun) for blow in sites.BLOWS]
     return {one.name: one for one in (*every, *extra, *of_places)}
 
@@ -256,12 +256,16 @@ def _in_turns() -> list[Kind]:
     return [replace(one, check=in_turns.others_harmed) for one in of_one]
 
 
-def _of_links_and_disks() -> Iterator[Kind]:
-    """Yield what befalls the links and disks of runs that measure in turns, and of streams."""
-    for name, title, plan, count in (
+def _of_links_and_disks(mpirun: str | None) -> Iterator[Kind]:
+    """Yield what befalls the links and disks of runs that measure in turns, of streams, and of applications."""
+    runs = [
         ("turns", "in turns", sites.TURNS_PLAN, sites.TURNS_LAUNCHES),
         ("streams", "streams to one", sites.STREAMS_PLAN, sites.STREAMS_LAUNCHES),
-    ):
+    ]
+    if mpirun is not None:
+        plan = sites.APPLICATIONS_PLAN.replace("MPIRUN", mpirun)
+        runs.append(("applications", "NAS kernels", plan, sites.APPLICATIONS_LAUNCHES))
+    for name, title, plan, count in runs:
         full, down = partial(disks.fill, launch_count=count), partial(_link_down, launch_count=count)
         yield Kind(f"{name}-disk-full", f"{title}: disk full", full, plan, disks.small, mend=disks.make_room)
         yield Kind(f"{name}-link-down", f"{title}: a link goes down", down, plan)

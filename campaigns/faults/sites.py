@@ -1,4 +1,4 @@
-"""What a run under a fault may run on, of every kind: MPI libraries, many to one, collectives, guests, ssh and Slurm.
+"""What a run under a fault may run on: MPI libraries, many to one, collectives, applications, guests, ssh and Slurm.
 
 Each is hit by the same faults, which can befall any run: fabriscope is killed or asked to end, a process of the run is
 killed or stops.
@@ -61,6 +61,18 @@ budget: 900ms
 case_timeout: 1s
 floor: false
 """
+APPLICATIONS_PLAN = """
+name: fault
+hosts: node[1-3]
+fabrics: {wire: {lab: gige}}
+layers: [mpi]
+mpi: [{name: chosen, path: MPIRUN}]
+placements: [inter, intra]
+ranks: [2]
+applications: {npb: {kernels: [CG, FT, IS, MG], class: [S, W], time_limit: 10s}}
+launches: 2
+"""
+APPLICATIONS_LAUNCHES = 4
 GUESTS_PLAN = """
 name: fault
 hosts: g[1-2]
@@ -100,7 +112,7 @@ floor: false
 TURNS_LAUNCHES = 12
 HOSTS = ("node1", "node2", "node3")
 MPI_LAUNCHERS = ("mpiexec", "mpiexec.hydra", "mpirun", "orterun", "prterun")
-RANKS = ("fabriscope-engine", "fabriscope-guest-exec", "linux")
+RANKS = ("fabriscope-engine", "fabriscope-npb", "fabriscope-guest-exec", "linux")
 PROGRAMS_OF_RUNS = (*RANKS, *MPI_LAUNCHERS, "srun", "hydra_pmi_proxy", "prted")
 """What a launch is made of, one of which is struck: ranks, what starts them, and the kernels of guests."""
 _LONGEST_START_S = 3.0
@@ -166,6 +178,8 @@ def places(mpirun: str | None) -> list[Place]:
             found.append(Place(kind, f"MPI, {kind}", MPI_PLAN.replace("MPIRUN", stack.mpirun), 4))
     if mpirun is not None:
         found.append(Place("collectives", "collectives", COLLECTIVES_PLAN.replace("MPIRUN", mpirun), 3))
+        applications = APPLICATIONS_PLAN.replace("MPIRUN", mpirun)
+        found.append(Place("applications", "NAS kernels", applications, APPLICATIONS_LAUNCHES))
     try:
         guest_kernel.find()
         found.append(Place("guests", "guests, Soft RoCE", GUESTS_PLAN, 4))

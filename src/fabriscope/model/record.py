@@ -34,6 +34,8 @@ class ProcessRecord:
     exit_status: int | None
     elapsed_ns: DurationNs
     started_unix_ns: UnixNs = 0
+    timed_out: bool = False
+    """Whether it was ended because it took too long: what it had said until then does not count."""
 
 
 @dataclass(frozen=True)

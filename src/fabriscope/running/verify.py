@@ -152,8 +152,8 @@ def _outcomes(folder: Path, record: LaunchRecord) -> list[Outcome] | None:
             except (FabriscopeError, ValueError):
                 streams.append(b"")
         command = Command(process.argv, process.host)
-        began, lasted = process.started_unix_ns, process.elapsed_ns
-        outcomes.append(Outcome(command, process.exit_status, streams[0], streams[1], began, lasted))
+        began, lasted, late = process.started_unix_ns, process.elapsed_ns, process.timed_out
+        outcomes.append(Outcome(command, process.exit_status, streams[0], streams[1], began, lasted, late))
     return outcomes
 
 

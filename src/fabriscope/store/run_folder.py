@@ -382,10 +382,6 @@ class RunFolder:
 
 
 def _command(outcome: Outcome) -> dict[str, object]:
-    return {
-        "host": outcome.command.host,
-        "argv": list(outcome.command.argv),
-        "exit_status": outcome.exit_status,
-        "started_unix_ns": outcome.started_unix_ns,
-        "elapsed_ns": outcome.elapsed_ns,
-    }
+    told = {name: getattr(outcome, name) for name in ("exit_status", "started_unix_ns", "elapsed_ns")}
+    late = {"timed_out": True} if outcome.timed_out else {}
+    return {"host": outcome.command.host, "argv": list(outcome.command.argv), **told, **late}
