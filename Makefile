@@ -7,16 +7,18 @@
 .PHONY: demo demo-softroce test ready-to-test docs check clean
 
 VENV := .venv/bin
+# Options of `fabriscope run` for the demos: make demo RUN_OPTIONS="--launches 8"
+RUN_OPTIONS ?=
 RUN := runs/demo-$(shell date +%Y%m%d-%H%M%S)
 
 demo:
 	@scripts/setup
 	@$(VENV)/fabriscope mpi add openmpi
-	@$(VENV)/fabriscope run examples/demo.yaml --output $(RUN)
+	@$(VENV)/fabriscope run examples/demo.yaml --output $(RUN) $(RUN_OPTIONS)
 	@$(VENV)/fabriscope report $(RUN)
 
 demo-softroce:
-	@scripts/demo-softroce
+	@scripts/demo-softroce $(RUN_OPTIONS)
 
 test:
 	@scripts/setup test

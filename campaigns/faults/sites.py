@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 from campaigns.faults.case import MPI_PLAN, SSH_PLAN, Missed, Run, kill
 from tests.slurm.cluster import PROGRAMS, Cluster
@@ -191,6 +192,7 @@ def places(mpirun: str | None) -> list[Place]:
     return found
 
 
+@cache
 def stacks() -> Sequence[MpiStack]:
     """Return the MPI libraries of this machine, the newest first."""
     stacks = [one.stack for one in mpi.search() if one.stack is not None]
