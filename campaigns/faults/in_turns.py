@@ -33,13 +33,14 @@ def waiting_killed(run: Run) -> str:
 
 def others_harmed(run: Run) -> Iterator[str]:
     """Yield what failed beside the one launch that was struck."""
-    harmed = set()
+    harmed: dict[int, str] = {}
     for line in run.journal():
         record = json.loads(line)
-        if any(one["status"] != "ok" for one in record["results"].values()):
-            harmed.add(record["launch_id"])
+        for one in record["results"].values():
+            if one["status"] != "ok":
+                harmed.setdefault(record["launch_id"], str(one["reason"]))
     if len(harmed) > 1:
-        yield f"one launch was struck, and {sorted(harmed)} failed"
+        yield f"one launch was struck, and these failed: {harmed}"
 
 
 def _hit_holder(run: Run, number: signal.Signals) -> int:

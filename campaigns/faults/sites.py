@@ -107,7 +107,7 @@ benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
 turns: auto
 launches: 3
 budget: 3s
-case_timeout: 1s
+case_timeout: 4s
 floor: false
 """
 TURNS_LAUNCHES = 12
