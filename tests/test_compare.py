@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -200,6 +201,7 @@ def test_a_percentile_is_compared_where_launches_have_enough_operations(runs: di
     found = parsed(runs["before"], "--of", "p99")
     assert found["pairs"] == []
     assert any("its p99 needs 1,000 timed operations in each of their launches" in note for note in found["notes"])
+    assert any(re.search(r"; of (\d+) cases that are timed, \1 have fewer in some", note) for note in found["notes"])
     named = parsed(runs["before"], "--of", "p99", "--left", "gige,tcp,inter", "--right", "ethernet-100,tcp,inter")
     assert any("its p99 needs 1,000 timed operations" in note for note in named["notes"]), "gige is known"
     assert told(runs["before"], "--of", "p90").exit_code == 2

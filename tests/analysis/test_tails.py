@@ -14,7 +14,8 @@ from tests.analysis.small_run import FAST, HOSTS, TCP, run_of
 
 from fabriscope.analysis.comparing.comparisons import compared_all
 from fabriscope.analysis.results import Results, results_of
-from fabriscope.analysis.values.tails import Tail, distributions, launch_tails, tail_values
+from fabriscope.analysis.values.tail_words import tail_notes
+from fabriscope.analysis.values.tails import Tail, distributions, launch_tails, short_cases, tail_values
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.run_data import RunData
@@ -123,3 +124,17 @@ def test_the_tail_can_be_compared_where_medians_are_alike() -> None:
     (tail,) = by_tail
     assert max(tail.ratio, 1 / tail.ratio) == pytest.approx(3, rel=0.05)
     assert tail_values(launch_tails(run), results.launch_values, "p99.9").is_empty(), "4,000 operations are too few"
+
+
+def test_cases_with_too_few_operations_in_some_launch_are_counted() -> None:
+    """Of one fabric a launch has 999 operations, where 1,000 are needed."""
+    many = [np.full(1_000, 10_000.0) for _ in range(LAUNCHES)]
+    run = run_with(many, [*many[1:], many[0][:999]])
+    rows, values = launch_tails(run), results_of(run).launch_values
+    assert short_cases(rows, values, "p99") == (1, 2)
+    assert short_cases(rows, values, "p99.9") == (2, 2)
+    (note,) = tail_notes([(rows, values)], "p99")
+    assert note.endswith("; of 2 cases that are timed, 1 have fewer in some launch, which then counts for nothing: "
+                         "a larger budget gives more")  # fmt: skip
+    enough = run_with(many, many)
+    assert not list(tail_notes([(launch_tails(enough), results_of(enough).launch_values)], "p99"))

@@ -24,7 +24,8 @@ from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.kept_state import KeptState
 from fabriscope.analysis.values.known_traps import known_traps, sentences
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
-from fabriscope.analysis.values.tails import LEAST_OPERATIONS, tail_values
+from fabriscope.analysis.values.tail_words import tail_notes
+from fabriscope.analysis.values.tails import tail_values
 from fabriscope.analysis.values.turn_series import NO_TURNS, SeriesOf, turn_series
 from fabriscope.analysis.words import UNKNOWN, message_text, ratio_interval_text, ratio_text, value_text
 from fabriscope.model.errors import FabriscopeError
@@ -174,9 +175,9 @@ def of(
         raise SelectionError(text, where=str(paths[-1]), fix="compare runs of one plan: the same fabrics and sizes")
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
     notes += [sentence for run in runs for sentence in (*refuted_sentences(run), results_of(run).refused) if sentence]
-    if percentile and not found.pairs:
-        least = f"{LEAST_OPERATIONS[percentile]:,} timed operations in each of their launches"
-        notes.append(f"what is compared by its {percentile} needs {least}: it is told by the ten that are slower")
+    if percentile:
+        every = [results_of(run) for run in runs]
+        notes += tail_notes([(one.launch_tails, one.launch_values) for one in every], percentile)
     notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
     notes += _traps(runs, found.pairs)
     failed = any(control is not None and control.is_failed for control in controls)

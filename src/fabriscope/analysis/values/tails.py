@@ -212,6 +212,20 @@ def _centre(values: Sequence[float | None], ways: int, method: str, kept: float)
     return Centre(centre, low, high) if math.isfinite(low) and len(known) > 1 else Centre(centre, None, None)
 
 
+def short_cases(launch_rows: Sequence[LaunchTail], values: pl.DataFrame, word: str) -> tuple[int, int]:
+    """Return of how many cases a launch has too few operations for a percentile (a key of BY_WORD), and of how many.
+
+    Cases are those of `values` (launch values) with a time that is taken of operations.
+    """
+    name = word.replace(".", "_")
+    known = {(one.launch_id, one.case_id): getattr(one, name) is not None for one in launch_rows}
+    timed = [metric_id for metric_id in values.get_column("metric_id").unique() if _ways(metric_id)]
+    rows = values.filter(pl.col("layer") != "null", pl.col("metric_id").is_in(timed))
+    keys = set(rows.select("launch_id", "case_id").iter_rows()) & known.keys()
+    short = {case_id for launch_id, case_id in keys if not known[launch_id, case_id]}
+    return len(short), len({case_id for _, case_id in keys})
+
+
 def tail_values(launch_rows: Sequence[LaunchTail], values: pl.DataFrame, word: str) -> pl.DataFrame:
     """Return launch values whose numbers are a percentile (a key of BY_WORD) instead of the median.
 
