@@ -7,8 +7,10 @@ from tests.analysis.small_run import TCP, run_of
 from tests.analysis.test_comparisons import SIZES, SLOW, WOBBLE
 
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.words import UNKNOWN
 from fabriscope.model.case import Case
 from fabriscope.model.run_data import RunData
+from fabriscope.reports.section import Table
 from fabriscope.reports.sections import sections_of
 
 LEVELS = (1.0, 8.0, 0.3, 3.0)
@@ -35,9 +37,12 @@ def test_a_winner_is_named_where_the_lead_exceeds_what_such_numbers_err(factor: 
     assert question.is_decided
     assert question.is_reliable is is_named
     leads = [sentence for sentence in results.answer if " leads " in sentence]
-    loose = [sentence for sentence in results.answer if "No winner is named" in sentence]
+    loose = [sentence for sentence in results.answer if sentence.startswith("No winner: ")]
     assert (len(leads), len(loose)) == ((1, 0) if is_named else (0, 1))
     (section,) = [one for one in sections_of(results) if one.anchor == "verdicts"]
     assert (" leads " in str(section.brief), "no winner named" in str(section.brief)) == (is_named, not is_named)
     if loose:
-        assert loose[0].endswith("grade D, unreliable: ethernet-100 against gige between hosts.")
+        numbers = "the numbers that would decide ethernet-100 against gige between hosts"
+        assert loose[0] == f"No winner: {numbers} are all unreliable (grade D)."
+        ((said, amount, *_),) = [row for block in section.brief if isinstance(block, Table) for row in block.rows]
+        assert (said, amount) == ("ethernet-100 / gige: no winner named", UNKNOWN), "nor does the next cell name one"

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fabriscope.analysis.comparing.compared import EQUIVALENT, FASTER, SLOWER, UNDECIDED, Compared, CurvePair
 from fabriscope.analysis.comparing.questions import questions
-from fabriscope.analysis.comparing.reply_words import place_text, question_sentence, variants_text
+from fabriscope.analysis.comparing.reply_words import (
+    amount_text,
+    ends_text,
+    place_text,
+    question_sentence,
+    variants_text,
+)
 from fabriscope.analysis.curve import Curve
 from fabriscope.analysis.numbers.forecasts import Forecast
 
@@ -72,5 +80,9 @@ def test_the_sentence_says_what_is_compared_and_with_what_a_lead_varies() -> Non
         "up to 64 B; 17 to 132 blocks would decide)."
     )
     lead, left = question.replies
+    assert amount_text(left) == "interval 0.90 to 1.10 at the widest"
+    unsure = replace(left, points=(replace(left.points[0], stated_low=0.5), left.points[1]))
+    assert (amount_text(unsure), ends_text(unsure)) == ("interval 0.50 to 1.10 at the widest", "ratio 1.00")
+    assert amount_text(replace(left, points=left.points[:1])) == "interval 0.90 to 1.10"
     assert variants_text(question, lead) == "all 3 variants (benchmark and layer)"
     assert variants_text(question, left) == "ping-pong, TCP, between hosts"

@@ -94,6 +94,18 @@ def test_a_lead_that_was_barely_shown_says_so(low: float | None, high: float | N
     assert words.lead_interval_text(low, high) == text
 
 
+@pytest.mark.parametrize(
+    ("ratio", "low", "high", "text"),
+    [(1.68, 1.52, 1.86, "52 to 86 %"), (1.08, 1.05, 1.12, "5.0 to 12 %"), (1.68, 1.2, 2.5, "20 to 150 %"),
+     (1.04, 1.0, 1.08, "above 0 %, at most 8.0 %"), (1.5, 1.001, 300.0, "above 0 %"), (1.5, 1.2, 300.0, "above 20 %"),
+     (1.1234, 1.1231, 1.1238, "12.3 to 12.4 %"), (2.1, 1.9, 2.3, "1.90 to 2.30"), (1.5, None, None, "")],
+)  # fmt: skip
+def test_the_interval_of_a_lead_has_the_unit_of_the_lead(
+    ratio: float, low: float | None, high: float | None, text: str
+) -> None:
+    assert words.advantage_interval_text(ratio, low, high) == text
+
+
 MEASURED = (("mpi", "put_latency"), ("mpi", "get_latency"), ("null", "empty"))
 
 

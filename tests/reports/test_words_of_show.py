@@ -54,3 +54,8 @@ def test_one_block_is_no_blocks_and_what_was_measured_is_told_where_nothing_else
 def test_a_state_is_said_in_plain_words() -> None:
     said = KeptState(launch_count=44, p_value=0.004, lasting=23.2).sentence()
     assert said.startswith("The machine's speed held for stretches of about 23 launches and changed between them (")
+
+
+def test_a_state_that_chance_may_have_made_is_no_fact() -> None:
+    said = KeptState(launch_count=6, p_value=0.084, lasting=7).sentence()
+    assert said.startswith("The machine's speed may have held for stretches of about 7 launches and changed between")

@@ -195,7 +195,19 @@ def lead_interval_text(low: float | None, high: float | None) -> str:
     return f"above 1{most}"
 
 
-def percent(ratio: float) -> str:
+def advantage_interval_text(ratio: float, low: float | None, high: float | None) -> str:
+    """Return the interval of a lead in the unit of `advantage_text(ratio)`: `52 to 86 %`, `1.98 to 2.31`."""
+    if ratio >= A_LOT or low is None or high is None or low < 1:
+        return lead_interval_text(low, high)
+    is_wide, is_barely = high / low > USELESS_INTERVAL_RATIO, ratio_text(low) == ratio_text(1)
+    if is_barely or is_wide:
+        most = "" if is_wide else f", at most {percent(high)} %"
+        return f"above {'0' if is_barely else percent(low)} %{most}"
+    return f"{' to '.join(dict.fromkeys(_told_apart(low, high, percent)))} %"
+
+
+def percent(ratio: float, digits: int = DIGITS) -> str:
     """Return how many percent a ratio lies above 1."""
     share = (ratio - 1) * 100
-    return f"{share:.0f}" if share >= 10 else f"{share:.1f}"
+    decimals = max(0, digits - DIGITS) + (share < 10)
+    return f"{share:.{decimals}f}"

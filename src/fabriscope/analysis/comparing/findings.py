@@ -25,9 +25,9 @@ from fabriscope.analysis.numbers.forecasts import joined
 from fabriscope.analysis.proof.transport import EntryVerdict, entry_verdicts
 from fabriscope.analysis.words import (
     TOO_WIDE,
+    advantage_interval_text,
     advantage_range_text,
     advantage_text,
-    lead_interval_text,
     ratio_interval_text,
     size_text,
 )
@@ -189,7 +189,7 @@ def _range_text(row: Range, where: str) -> str:
         least, most, at_last = 1 / most, 1 / least, 1 / at_last
         ends = turned(*ends)
     last = size_text(row.last_size_bytes)
-    around = f"({lead_interval_text(*ends)})"
+    around = f"({advantage_interval_text(at_last, *ends)})"
     if row.size_count == 1:
         return f"{left} leads {right} {where}, {advantage_text(at_last)} {around}"
     return (

@@ -79,6 +79,11 @@ class Reply:
         return set(self.grades) != {GRADES[-1]} or low > 1 + HALF_WIDTHS[-1][0]
 
     @property
+    def is_told(self) -> bool:
+        """Return whether it can be told as it is: it leads nowhere, or on numbers that allow to name who does."""
+        return not self.leader or self.is_reliable
+
+    @property
     def strength(self) -> str:
         """Return SOUND, WEAK (a number of grade C or D is among it) or LOOSE (all are of grade D)."""
         if set(self.grades) == {GRADES[-1]}:

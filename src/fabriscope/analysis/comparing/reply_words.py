@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, UNDECIDED, Compared
@@ -47,14 +48,14 @@ def question_sentence(question: Question) -> str:
 
 def undecided_sentence(questions: Sequence[Question]) -> str:
     """Return which questions are undecided at every point, and how many blocks would decide them, where known."""
-    named = [f"{question_text(question)}{advice(question.replies[0])}" for question in questions]
+    named = [f"{question_text(question)}{_left_open(question.replies[0])}" for question in questions]
     return f"Undecided in every comparison: {_first_of(named)}."
 
 
 def loose_sentence(questions: Sequence[Question]) -> str:
     """Return which questions were decided on numbers of the worst grade alone; no winner is named."""
     named = [question_text(question) for question in questions]
-    return f"No winner is named where all numbers are of grade D, unreliable: {_first_of(named)}."
+    return f"No winner: the numbers that would decide {_first_of(named)} are all unreliable (grade D)."
 
 
 def _first_of(named: Sequence[str]) -> str:
@@ -150,20 +151,29 @@ def _differing(points: Sequence[Compared]) -> list[str]:
 
 
 def amount_text(reply: Reply) -> str:
-    """Return by how much: `by 8 to 15 %`, `2.1 to 9.8 times`; of nobody's lead the ratios."""
-    least, most = reply.least_ratio, reply.most_ratio
+    """Return by how much: `by 8 to 15 %`, `2.1 to 9.8 times`; of nobody's lead the widest interval of its ratios."""
     if reply.verdict in LEADS:
-        return advantage_range_text(least, most)
-    low, high = ratio_text(least), ratio_text(most)
+        return advantage_range_text(reply.least_ratio, reply.most_ratio)
+    known = [(point.stated_low, point.stated_high) for point in reply.points]
+    ends = [(low, high) for low, high in known if low is not None and high is not None]
+    if not ends:
+        return _ratios_text(reply)
+    words = ratio_interval_text(*max(ends, key=lambda each: each[1] / each[0] if each[0] > 0 else math.inf))
+    widest = " at the widest" if len(known) > 1 else ""
+    return words if words == TOO_WIDE else f"interval {words}{widest}"
+
+
+def _ratios_text(reply: Reply) -> str:
+    low, high = ratio_text(reply.least_ratio), ratio_text(reply.most_ratio)
     return f"ratio {low}" if low == high else f"ratio {low} to {high}"
 
 
 def ends_text(reply: Reply) -> str:
-    """Return the interval around those of all its points, as ratios; words where there is none."""
+    """Return the interval around those of all its points, of nobody's lead their ratios; words where there is none."""
     if reply.ends is None:
         return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval"
-    words = lead_interval_text(*reply.ends) if reply.leader else ratio_interval_text(*reply.ends)
-    return words if words == TOO_WIDE else f"interval {words}"
+    words = lead_interval_text(*reply.ends) if reply.leader else _ratios_text(reply)
+    return words if words == TOO_WIDE or not reply.leader else f"interval {words}"
 
 
 def grades_text(grades: Mapping[str, int]) -> str:
@@ -185,7 +195,7 @@ def _said(question: Question, reply: Reply) -> str:
         return f"{question.first} and {question.second} are equivalent{place}"
     if reply.verdict == UNDECIDED:
         who = "" if len(question.replies) > 1 else f"{question.first} against {question.second} is "
-        return f"{who}undecided" + f"{place}{advice(reply)}".replace(") (", "; ")
+        return f"{who}undecided" + f"{place}{_left_open(reply)}".replace(") (", "; ")
     amount = amount_text(reply)
     fast = " as fast" if amount.endswith("times") else ""
     return f"{reply.leader} leads {reply.follower}{place}, {amount}{fast}{_varying(reply) if ' to ' in amount else ''}"
@@ -215,7 +225,7 @@ def _meaning(grades: str) -> str:
 
 
 def advice(reply: Reply) -> str:
-    """Return what an undecided reply lacks: complete blocks, or how many would decide; else how far it may go."""
+    """Return what an undecided reply lacks: complete blocks, or how many would decide."""
     most = max(point.block_count for point in reply.points)
     if reply.verdict == UNDECIDED and most < LEAST_BLOCKS:
         return f" (too few complete blocks: {most}, and a verdict needs {LEAST_BLOCKS})"
@@ -224,6 +234,11 @@ def advice(reply: Reply) -> str:
     if needed := reply.blocks_to_decide:
         return f" ({needed} blocks would decide)"
     few = sum(point.block_count < LEAST_BLOCKS for point in reply.points)
-    if few:
-        return f" ({few} of {len(reply.points)} have too few complete blocks: a verdict needs {LEAST_BLOCKS})"
-    return f" (the ratio lies between {' and '.join(map(ratio_text, reply.ends))})" if reply.ends else ""
+    return f" ({few} of {len(reply.points)} have too few complete blocks: a verdict needs {LEAST_BLOCKS})" if few else ""
+
+
+def _left_open(reply: Reply) -> str:
+    """Return the same, and where nothing is known of it how far the ratio may go."""
+    is_told = reply.verdict == UNDECIDED and reply.ends is not None
+    between = f" (the ratio lies between {' and '.join(map(ratio_text, reply.ends or ()))})" if is_told else ""
+    return advice(reply) or between

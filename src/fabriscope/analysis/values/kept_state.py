@@ -21,6 +21,8 @@ from fabriscope.model.run_data import RunData
 KEPT = "kept_state"
 SEEN_BELOW = 0.1
 """A p-value below which a state counts as seen: an interval that is widened in vain costs width, not truth."""
+SHOWN_BELOW = 0.05
+"""A p-value below which a state is told as a fact."""
 TELLING = 16
 """Launches beyond the first of each entry: with fewer, a state that lasts for five launches is missed in one run of
 four and more often (`campaigns.statistics.kept_states`)."""
@@ -50,14 +52,21 @@ class KeptState:
         """Return whether there are enough launches for a state to be seen, were there one."""
         return self.spare_count >= TELLING
 
+    @property
+    def may(self) -> str:
+        """Return what goes before that the speed changed: nothing where that is shown, else `may have `."""
+        return "" if self.p_value < SHOWN_BELOW else "may have "
+
     def sentence(self) -> str:
         """Return what a reader must know of the intervals of single values; nothing where there is nothing to know."""
         if self.is_seen:
+            count = f"{self.lasting:.0f} launches"
+            held = f"{self.may}held for stretches of about {count} and changed"
             return (
-                f"The machine's speed held for stretches of about {self.lasting:.0f} launches and changed between them"
-                f" (chance alone looks so with p = {self.p_value:.2g}, {self.launch_count} launches): the interval of a"
-                " single value is wider for it and still of this hour, another day may differ by more. Ratios inside"
-                " blocks are of launches that met the same speed, and stand."
+                f"The machine's speed {held} between them (chance alone looks so with p = {self.p_value:.2g},"
+                f" {self.launch_count} launches): the interval of a single value is wider for it and still of this hour,"
+                " another day may differ by more. Ratios inside blocks are of launches that met the same speed, and"
+                " stand."
             )
         if not self.spare_count:
             return ""

@@ -44,7 +44,7 @@ def of_launches(row: Estimate, kept: KeptState) -> Iterator[Reason]:
     if spread is not None:
         yield 0, f"{spread:.1%} between launches"
     if kept.is_seen:
-        yield 1, "the machine's speed changed between stretches of launches: the interval is of this hour"
+        yield 1, f"the machine's speed {kept.may}changed between stretches of launches: the interval is of this hour"
     elif kept.launch_count and not kept.is_told:
         yield 1, f"{kept.launch_count} launches cannot tell whether the machine keeps a state from launch to launch"
     beyond = row.impossible_launch_count

@@ -21,8 +21,8 @@ from fabriscope.model.run_data import RunData
 
 MEANINGS = {
     "A": "sound: nothing speaks against it, and half of such numbers are within 2 % of the truth",
-    "B": "fair: read it with its interval; half are within 5 %",
-    "C": "weak: good for orders of magnitude; half are within 15 %",
+    "B": "fair: read it with its interval; half of such numbers are within 5 % of the truth",
+    "C": "weak: good for orders of magnitude; half of such numbers are within 15 % of the truth",
     "D": "unreliable",
 }
 CLOCK_SHARES = ((0.01, 0), (0.05, 1), (0.2, 2))

@@ -26,11 +26,12 @@ MOST_LINES = 8
 MOST_BRIEF_ROWS = 12
 _NOTE = (
     "A comparison is of one message size of one variant: a benchmark over a layer, in a placement, with a setting. By "
-    "how much: the ratios of all comparisons with the verdict, the least to the most; the interval lies around those "
-    "of all of them. Where it reaches down to 1 (above 1) a lead was barely shown: that there is one is decided, and "
-    "how small it may be is not. Trust is the grade of the worse number of each pair (A sound, B fair, C weak, D "
+    "how much: of a lead the ratios of all its comparisons, the least to the most, and an interval around those of all "
+    "of them; where nobody leads the widest interval, and all ratios. Where that of a lead reaches down to 1 (above 1) "
+    "it was barely shown: that there is one is decided, and how small it may be is not. Trust is the grade of the worse number of each pair (A sound, B fair, C weak, D "
     "unreliable), transport what is known of what carried the bytes of both."
 )
+_FORECAST = "Of runs that are told that {2} blocks would decide, one in five is decided by {0}, and four in five by {1}."
 _BY = "by how much, least to most"
 _WATCHED = "not watched"
 NO_WINNER = "no winner named"
@@ -45,7 +46,8 @@ def _build(results: Results) -> list[Section]:
     lines = list(_lines(replies))[:MOST_LINES]
     more = f" (the first {MOST_LINES} of {len(replies)} lines)" if len(replies) > MOST_LINES else ""
     caption = f"Who leads, by how much{more}"
-    blocks: list[Block] = [table, Paragraph(_NOTE, is_note=True)]
+    notes = [_NOTE, *_forecasts(replies)]
+    blocks: list[Block] = [table, Paragraph(" ".join(notes), is_note=True)]
     picture = Picture(caption, forest(lines))
     return [Section("verdicts", "Verdicts", blocks, brief=_brief(replies), picture=picture)]
 
@@ -62,7 +64,7 @@ def _row(question: Question, reply: Reply) -> Row:
     return [
         Cell(_names(question), _placement(question)),
         Cell(_answer(reply), style=LOOSE if reply.leader and reply.strength == LOOSE else reply.verdict),
-        Cell(_amount(reply), ends_text(reply)),
+        Cell(_amount(reply), ends_text(reply) if reply.is_told else ""),
         Cell(place_text(question, reply), variants_text(question, reply)),
         grades_text(reply.grades) or UNKNOWN,
         Cell(BADGES.get(transport, transport or _WATCHED), style=transport if transport in BADGES else ""),
@@ -71,7 +73,7 @@ def _row(question: Question, reply: Reply) -> Row:
 
 def _answer(reply: Reply) -> str:
     """Return who leads, or that nobody does; on numbers of the worst grade alone no winner is named."""
-    if reply.leader and not reply.is_reliable:
+    if not reply.is_told:
         return NO_WINNER
     return f"{reply.leader} leads" if reply.leader else reply.verdict
 
@@ -89,8 +91,8 @@ def _placement(question: Question) -> str:
 
 
 def _amount(reply: Reply) -> str:
-    whose = f" for {reply.leader}" if reply.leader and not reply.is_reliable else ""
-    return f"{amount_text(reply)}{whose}{advice(reply)}"
+    """Return by how much, and what is lacking; nothing that names a winner where none is named."""
+    return f"{amount_text(reply)}{advice(reply)}" if reply.is_told else UNKNOWN
 
 
 def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
@@ -103,6 +105,12 @@ def _lines(replies: Sequence[tuple[Question, Reply]]) -> Iterator[ForestLine]:
         yield ForestLine(label, where, reply.verdict, *ratios, reply.ends, reply.strength)
 
 
+def _forecasts(replies: Sequence[tuple[Question, Reply]]) -> list[str]:
+    """Return what a range of blocks means, with the numbers of the first; nothing where none is told."""
+    told = [needed for _, reply in replies if (needed := reply.blocks_to_decide) and needed.least < needed.most]
+    return [_FORECAST.format(told[0].least, told[0].most, told[0])] if told else []
+
+
 def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
     """Return the table as a terminal has it: leads first, what is left counted."""
     columns = [Column("answer"), Column(_BY), Column("where"), Column("trust"), Column("transport")]
@@ -112,7 +120,8 @@ def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
         said = f"{reply.leader} leads {reply.follower}" if is_led else f"{_names(question)}: {_answer(reply)}"
         transport = transport_text(reply.transport) or _WATCHED
         rows.append([said, _amount(reply), _where(question, reply), grades_text(reply.grades), transport])
-    blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows)]
+    forecasts = [Paragraph(text, is_note=True) for text in _forecasts(replies[:MOST_BRIEF_ROWS])]
+    blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows), *forecasts]
     left = len(replies) - MOST_BRIEF_ROWS
     return [*blocks, Paragraph(f"{left} more in the report.", is_note=True)] if left > 0 else blocks
 
