@@ -98,6 +98,17 @@ def test_a_best_number_that_others_overlap_is_nobodys_alone() -> None:
     assert "overlaps" not in clear
 
 
+def test_whom_a_verdict_sets_behind_the_best_is_not_told_to_overlap_it() -> None:
+    """Blocks differ by more than the 10 % at the two least sizes, and at 1 KiB nobody leads."""
+    run = run_with(lambda size: 1.1 if size < SIZES[-1] else 1.0)
+    (best,) = [text for text in results_of(run).answer if text.startswith("Between hosts, the")]
+    latency, bandwidth = best.split("; the largest ping-pong bandwidth")
+    assert re.search(r"\), gige · TCP$", latency), "the verdict of ratios inside blocks decides between the two"
+    assert "whose interval overlaps that of" in bandwidth
+    first, second = (row.latency for row in results_of(run).summaries)
+    assert first.overlaps(second)
+
+
 @pytest.mark.parametrize(
     ("grades", "meaning", "strength"),
     [({}, "", SOUND), ({"B": 2}, "trust B: fair", SOUND), ({"A": 1, "C": 9}, "trust A to C: sound to weak", WEAK),

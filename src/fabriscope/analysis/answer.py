@@ -34,7 +34,7 @@ def answer(
     """Return sentences, the most important first, from the questions with their replies, the summary, the failures,
     the estimates, the table of what many ranks did at once, many to one, and which of its windows are refused."""
     streams = list(incast_sentences(incast))
-    numbers = [*best_sentences(table, estimates), *group_words.sentences(shared)]
+    numbers = [*best_sentences(table, estimates, asked), *group_words.sentences(shared)]
     sentences = [*streams, *_replies(asked), *([refused] if refused else [])]
     sentences += numbers or ([] if sentences else _measured(estimates))
     if failures:

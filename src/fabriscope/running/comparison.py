@@ -260,8 +260,8 @@ def _of_hour(name: str, state: KeptState) -> str:
     """Return what a run's hour may have to do with a difference; nothing where no state was seen that could be."""
     if state.is_seen:
         return (
-            f"in {name} the machine's speed {state.may}changed between stretches of launches: how far that may shift its "
-            "values is part of every interval"
+            f"in {name} the machine's speed {state.may}changed between stretches of launches: how far that may shift "
+            "its values is part of every interval"
         )
     if state.spare_count and not state.is_told:
         return (

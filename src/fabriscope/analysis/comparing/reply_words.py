@@ -233,8 +233,8 @@ def advice(reply: Reply) -> str:
         return ""
     if needed := reply.blocks_to_decide:
         return f" ({needed} blocks would decide)"
-    few = sum(point.block_count < LEAST_BLOCKS for point in reply.points)
-    return f" ({few} of {len(reply.points)} have too few complete blocks: a verdict needs {LEAST_BLOCKS})" if few else ""
+    few, every = sum(point.block_count < LEAST_BLOCKS for point in reply.points), len(reply.points)
+    return f" ({few} of {every} have too few complete blocks: a verdict needs {LEAST_BLOCKS})" if few else ""
 
 
 def _left_open(reply: Reply) -> str:

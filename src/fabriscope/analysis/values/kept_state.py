@@ -64,9 +64,9 @@ class KeptState:
             held = f"{self.may}held for stretches of about {count} and changed"
             return (
                 f"The machine's speed {held} between them (chance alone looks so with p = {self.p_value:.2g},"
-                f" {self.launch_count} launches): the interval of a single value is wider for it and still of this hour,"
-                " another day may differ by more. Ratios inside blocks are of launches that met the same speed, and"
-                " stand."
+                f" {self.launch_count} launches): the interval of a single value is wider for it and still of this"
+                " hour, another day may differ by more. Ratios inside blocks are of launches that met the same speed,"
+                " and stand."
             )
         if not self.spare_count:
             return ""
