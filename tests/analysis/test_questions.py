@@ -16,6 +16,8 @@ from fabriscope.analysis.comparing.reply_words import ends_text, question_senten
 from fabriscope.analysis.results import Results, results_of
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.run_data import RunData
+from fabriscope.reports.section import Table
+from fabriscope.reports.sections import sections_of
 
 OTHER = Entry("mpi", "ethernet-100", "inter", HOSTS, "mpich")
 
@@ -138,6 +140,16 @@ def test_the_interval_of_a_lead_that_was_barely_shown_says_that_it_leads() -> No
     assert reply.is_inverse
     points = tuple(replace(point, stated_high=1.0) for point in reply.points)
     assert re.fullmatch(r"interval above 1, at most 2\.\d\d", ends_text(replace(reply, points=points)))
+
+
+def test_the_interval_of_a_lead_has_the_unit_of_the_lead_and_stands_beside_it() -> None:
+    results = results_of(run_with(lambda _: 1.5))
+    (question,) = results.questions
+    words = ends_text(question.replies[0])
+    assert re.fullmatch(r"interval (49|50)(\.\d+)? to 50(\.\d+)? %", words)
+    (section,) = [one for one in sections_of(results) if one.anchor == "verdicts"]
+    ((_, amount, *_),) = [row for block in section.brief if isinstance(block, Table) for row in block.rows]
+    assert amount == f"by 50 % ({words})"
 
 
 def test_a_reply_turned_round_says_the_same() -> None:

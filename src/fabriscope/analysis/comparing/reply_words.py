@@ -14,8 +14,8 @@ from fabriscope.analysis.values.summary import PING_PONG
 from fabriscope.analysis.values.trust import MEANINGS
 from fabriscope.analysis.words import (
     TOO_WIDE,
+    advantage_interval_text,
     advantage_range_text,
-    lead_interval_text,
     ratio_interval_text,
     ratio_text,
     tells_size,
@@ -169,10 +169,13 @@ def _ratios_text(reply: Reply) -> str:
 
 
 def ends_text(reply: Reply) -> str:
-    """Return the interval around those of all its points, of nobody's lead their ratios; words where there is none."""
+    """Return the interval around those of all its points, in the unit of `amount_text`; of nobody's lead their ratios.
+
+    Where there is no interval words say why.
+    """
     if reply.ends is None:
         return "one block" if max(point.block_count for point in reply.points) < 2 else "no interval"
-    words = lead_interval_text(*reply.ends) if reply.leader else _ratios_text(reply)
+    words = advantage_interval_text(reply.most_ratio, *reply.ends) if reply.leader else _ratios_text(reply)
     return words if words == TOO_WIDE or not reply.leader else f"interval {words}"
 
 

@@ -120,7 +120,8 @@ def _brief(replies: Sequence[tuple[Question, Reply]]) -> list[Block]:
         is_led = reply.leader and reply.is_reliable
         said = f"{reply.leader} leads {reply.follower}" if is_led else f"{_names(question)}: {_answer(reply)}"
         transport = transport_text(reply.transport) or _WATCHED
-        rows.append([said, _amount(reply), _where(question, reply), grades_text(reply.grades), transport])
+        around = f" ({ends_text(reply)})" if is_led else ""
+        rows.append([said, f"{_amount(reply)}{around}", _where(question, reply), grades_text(reply.grades), transport])
     forecasts = [Paragraph(text, is_note=True) for text in _forecasts(replies[:MOST_BRIEF_ROWS])]
     blocks: list[Block] = [Heading("Verdicts"), Table(columns, rows), *forecasts]
     left = len(replies) - MOST_BRIEF_ROWS
