@@ -157,6 +157,11 @@ ASKED: list[Row] = [
         "interface: {node1: eth0, node2: eth0, node3: eth0}}\n  far: {interface: eth1}", 4,
         "near: interface names 1 host that the plan has not: node3; add to hosts, or leave out here",
     ),
+    ("lab: gige", "lab: gige, settings: {rx_coalesce_time: 80}", 4, "rx_coalesce_time: a number without a unit is"),
+    (
+        "40s", "40s\ntune: {fabric: near, knobs: {busy_poll: [0, 50]}, objective: {benchmark: ping_pong}}", 9,
+        "busy_poll: a number without a unit is in microseconds here, and in `lab:` in seconds; write 50us",
+    ),
 ]  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def unusable(section: PlanSection, measured: Iterable[Case], rank_counts: Collec
                 what = f"a grid of {rows}x{columns} is not one of {words} ranks"
                 yield ("applications", "hpl", "grid"), what, f"write `ranks: {rows * columns}`, or leave the grid out"
             elif instrument != HPL:
-                near = sorted({one for count in counts for one in usable_counts(instrument, name, count)})
+                near = sorted({one for count in counts for one in usable_counts(instrument, name, count) if one > 1})
                 of_reference = " of the reference" if instrument == NPB_REFERENCE else ""
                 what = f"{kind_of(name).title}{of_reference} cannot use {words} ranks"
                 yield ("applications", "npb", "kernels"), what, f"`ranks` next to that: {', '.join(map(str, near))}"
