@@ -129,10 +129,10 @@ def test_what_is_no_expectation(text: Any) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "line", "says"),
     [
-        ("of: rdma, than", "of: rdna, than", None, "the paper has no name 'rdna'; it has plain, rdma, best"),
-        (", than: plain,", ",", None, "the claim 'rdma is lower' needs the key `than`"),
+        ("of: rdma, than", "of: rdna, than", 12, "the paper has no name 'rdna'; it has plain, rdma, best"),
+        (", than: plain,", ",", 12, "the claim 'rdma is lower' needs the key `than`"),
         ("expect: lower", "expect: slower", 12, "'slower' is no expectation; write lower, higher"),
-        ("metric: ping_pong_bandwidth_bytes_per_s", "metric: speed", None, "names the unknown metric 'speed'"),
+        ("metric: ping_pong_bandwidth_bytes_per_s", "metric: speed", 15, "names the unknown metric 'speed'"),
         ("expect: lower", "expect: equal, margin: -5%", 12, "is no margin such as 5% or 0.05"),
         ("expect: {value: 8Mb/s..}", "expect: {value: 9..8}", 17, "the range runs backwards: '9..8'"),
         ("expect: {value: 8Mb/s..}", "expect: {value: ..}", 17, "value needs a range such as 9..11"),

@@ -138,7 +138,7 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     paper_document, text = read(path)
     paper = _validated(PaperSection, paper_document)
     if wrong := list(paper_names.problems(paper)):
-        raise PlanError("\n".join(PlanError(what, where=paper_document.file).sentence() for what in wrong))
+        raise mistakes.listed(wrong, paper_document)
     try:
         uses = {name: one.buffers[0] for name, one in section.benchmarks.items() if one.buffers}
         resolved = paper_names.resolve(paper, section.paper.here, uses)

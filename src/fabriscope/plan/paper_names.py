@@ -9,8 +9,10 @@ from typing import Any
 from fabriscope.model.errors import shown
 from fabriscope.model.metrics import METRICS, definitions_of, metrics_of
 from fabriscope.model.units import parse_size_bytes
+from fabriscope.plan.mistakes import Mistake
 from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
 from fabriscope.plan.place_schema import StandInSection
+from fabriscope.plan.yaml_places import Place
 
 NEEDS_OTHER = ("direction", "equal", "ratio", "difference", "widens")
 """Kinds of expectation that set one curve against another."""
@@ -178,11 +180,18 @@ MOST_NEAR = 5
 """Known metrics that are named where one is unknown."""
 
 
-def problems(paper: PaperSection) -> Iterator[str]:
-    """Yield what is wrong with a paper's data beyond its form, a sentence each."""
-    claims = [(one.id, claim, one.draw) for one in paper.figures for claim in one.claims]
-    claims += [("claims", claim, None) for claim in paper.claims]
+def problems(paper: PaperSection) -> Iterator[Mistake]:
+    """Yield what is wrong with a paper's claims beyond their form."""
+    claims: list[tuple[Place, ClaimSection, Picked | None]] = [
+        (("figures", number, "claims", at), claim, one.draw)
+        for number, one in enumerate(paper.figures)
+        for at, claim in enumerate(one.claims)
+    ]
+    claims += [(("claims", at), claim, None) for at, claim in enumerate(paper.claims)]
     for place, claim, draw in claims:
+        for word in dict.fromkeys(word for curve in (*claim.of, *claim.than) for word in curve):
+            if word not in paper.names:
+                yield place, f"the paper has no name {word!r}; it has {', '.join(paper.names)}", None
         metric = _picked(claim, draw, {})["metric_id"]
         if metric not in METRICS:
             said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
@@ -190,7 +199,8 @@ def problems(paper: PaperSection) -> Iterator[str]:
                 difflib.get_close_matches(str(metric), METRICS, n=MOST_NEAR, cutoff=0.3) or [*METRICS][:MOST_NEAR]
             )
             known = f"of the {len(METRICS)} that are known: {near}"
-            yield f"{place}: the claim {claim.say!r} names {said}; {known}"
+            yield (*place, "metric"), f"the claim {claim.say!r} names {said}; {known}", None
         wants_other = claim.expect["kind"] in NEEDS_OTHER
         if wants_other != bool(claim.than):
-            yield f"{place}: the claim {claim.say!r} {'needs' if wants_other else 'has no use for'} the key `than`"
+            wants = "needs" if wants_other else "has no use for"
+            yield place, f"the claim {claim.say!r} {wants} the key `than`", None

@@ -45,7 +45,8 @@ def installed(plan: Plan, index: int) -> MpiStack:
     try:
         return mpi.find(wanted.library or wanted.name, wanted.path)
     except ToolMissing as error:
-        raise ToolMissing(error.what, where=error.where or plan.where("mpi", index), fix=error.fix) from error
+        what = f"{error.where}: {error.what}" if error.where else error.what
+        raise ToolMissing(what, where=plan.where("mpi", index), fix=error.fix) from error
 
 
 @dataclass(frozen=True)
