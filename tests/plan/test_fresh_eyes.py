@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from fabriscope.cli import _plan_amounts, _plan_doubts, fabriscope
 from fabriscope.cli._plan_oddities import oddities
-from fabriscope.model.errors import PlanError
+from fabriscope.model.errors import PlanError, ToolMissing
 from fabriscope.plan import expand, load
 from fabriscope.running import run
 from fabriscope.running.site import planned_fabrics
@@ -109,7 +109,7 @@ REFUSED: list[Row] = [
     ("  far", "   far", 5, "keys of one level begin in one column: indent this line as those beside it"),
     ("[8]}", "[8]", 7, "close the bracket"),
     ("[8]}", "[8]}}", 7, "remove the brace, which closes nothing"),
-    (END, "budget = 40s\n", 8, "write it as `key: value`, with a colon and a blank"),
+    (END, "budget = 40s\n", 8, "no colon stands after 'budget' -- write `budget: 40s`"),
     (END, "margin: 0,03\n", 8, "write 0.03"),
     (END, "launches: 1,000\n", 8, "a whole number is expected, not '1,000' -- write 1000"),
     ("[8]", '"[1, 64]"', 7, "write [1, 64], without quotes"),
@@ -126,6 +126,55 @@ REFUSED: list[Row] = [
     ("lab: gige", "lab: {delay: fast}", 4, "units are ns, us, ms, s, min and h"),
     ("lab: gige", "lab: {buffer: 1Mbit}", 4, "units are B, KiB, MiB, GiB (of 1024), KB, MB and GB (of 1000)"),
     ("lab: gige", "lab: {rate: 1GHz}", 4, "units are b/s, Kb/s, Mb/s, Gb/s and Tb/s"),
+    (PING_PONG, "ping_pong:\n  sizes: [8]", 8, "and 'sizes' beside it -- indent 'sizes' below 'ping_pong'"),
+    (FABRICS, "  near:\n  lab: gige\n", 5, "below 'near', and 'lab' beside it -- indent 'lab' below 'near'"),
+    (FABRICS, "  near:\n  lab: gige\n  far:\n  lab: gige\n", 5, "and 'lab' beside it -- indent 'lab' below 'near'"),
+    (PING_PONG, "ping_pong: sizes: [8]", 7, "stand in one line -- write `ping_pong: {sizes: [8]}`, or put text"),
+    ("{lab: gige}", "lab: gige", 4, "two keys stand in one line -- write `near: {lab: gige}`, or put text"),
+    (END, "description: fast: slow: x\n", 8, "put text with a colon in quotes"),
+    (FABRICS, "\xa0\xa0near: {lab: gige}\n", 4, "(U+00A0) stand before the key -- indent with plain blanks"),
+    # what is no YAML
+    (END, 'description: "fast\n', 8, "a quote of this line is not closed -- close the quote"),
+    ("name: x", 'name: x\ndescription: "fast', 2, "a quote of this line is not closed"),
+    ("name: x", "name = x", 1, "no colon stands after 'name' -- write `name: x`"),
+    ("name: x", "```yaml\nname: x", 1, "this line is one of Markdown's -- remove the line"),
+    ("name: x", "[plan]\nname = x", 1, "a plan is YAML, and has no [sections] -- remove the line"),
+    ("name: x\n", '{"version": 1, "name": "x"\n"launches": 5}\n', 1, "a comma is missing at the end of this line"),
+    # hosts
+    ("node[1-2]", "node1-2", 2, "the plan has one -- write several hosts as node[1-2], or write `placements: [intra]`"),
+    ("node[1-2]", "2", 2, "the plan has one -- name the hosts, as node[1-2], or write `placements: [intra]` for ranks"),
+    ("node[1-2]", "node 1, node 2", 2, "'node 1' is no host's name -- a host's name has no blank: write node1"),
+    (END, "guests: true\n", 8, "guests: true is no host list: write all, where every host is a guest"),
+    (
+        f"node[1-2]\nfabrics:\n{FABRICS}",
+        "slurm\nsubmit: {nodes: 1}\nfabrics: {near: {interface: eth0}}\n",
+        3,
+        "inter needs two hosts and the plan has one -- write `nodes: 2`, or write `placements: [intra]`",
+    ),
+    (END, "ssh: ''\n", 8, "ssh.command: nothing stands in it -- write it, or leave the key out"),
+    (END, "ssh: ' '\n", 8, "it names no program: leave it out, or write for example ssh -p 22"),
+    (END, "ssh: yes\n", 8, "not true -- leave it out, or write its words, as `ssh: ssh -p 22`"),
+    (FABRICS, "  near: {lab: gige}\n  far: {}\n", 5, "'far' says neither lab nor interface -- add `lab: gige`, or"),
+    ("lab: gige", "interface: eth0, mtu: 9000", 4, "; of a real interface write `settings: {mtu: 9000}`"),
+    ("lab: gige", "interface: eth0, rate: 10Gb/s", 4, "; of a real interface write `line_rate: 10Gb/s`"),
+    ("lab: gige", "interface: infiniband-port-0", 4, "has 17 characters, and Linux gives an interface at most 15"),
+    ("lab: gige", "lab: 'gige,delay=50us'", 4, "write {preset: gige, delay: 50us}"),
+    ("lab: gige", "lab: {gige: {delay: 50us}}", 4, "with changes `lab: {preset: gige, rate: 1Gb/s}`"),
+    ("lab: gige", "lab: {preset: gige, queue: 100}", 4, "there is no key 'queue' here -- write `buffer: 128KiB`"),
+    ("lab: gige", "lab: {preset: gige, pfc: 3-4}", 4, "'3-4' is no list of priorities: write [3, 4]"),
+    (FABRICS, "  near: {lab: gige}\n  mpi: [openmpi]\n", 5, "not a list -- it stands at the left margin of the plan"),
+    (END, "layers: [mpi]\nmpi: openmpi, mpich\n", 9, "is the name of no library: write [openmpi, mpich]"),
+    (END, "layers: [mpi]\nmpi: true\n", 9, "not true -- write the library's name, as `mpi: openmpi`"),
+    (END, "claims: []\n", 8, "it stands in the paper's file, which `paper: {file: x.paper.yaml}` names"),
+    (END, "knobs: {mtu: [600, 1500]}\n", 8, "there is no key 'knobs' here -- it stands in `tune: {fabric: gige, ...}`"),
+    ("[8]", "[1..64]", 7, "'1..64' is no size of a list: write 1..64, without brackets"),
+    (PING_PONG, "many_to_many: {}", 7, "name them, as in `to: 'node[1-2]'`; with one host it is many_to_one"),
+    (
+        END,
+        "tune: {fabric: near, knobs: {tx_queue: [100]}, objective: {benchmark: ping_pong, layer: mpi}}\n",
+        8,
+        "the layer 'mpi' is not measured by this plan -- leave it out, or write tcp",
+    ),
     # nothing that could be measured
     (END, "instruments: iperf3\n", 8, "iperf3 measures nothing of this plan: iperf3 has no ping_pong -- add a "),
 ]
@@ -212,6 +261,19 @@ def test_a_plan_of_one_entry_compares_nothing(tmp_path: Path) -> None:
     assert "  nothing is compared: it has one entry; " in checked(tmp_path, alone).output
     for text in (PLAN, alone + "control: true\n", alone.replace("[8]", "[8], socket: {tcp_nodelay: [true, false]}")):
         assert "nothing is compared" not in checked(tmp_path, text).output
+
+
+def test_a_path_without_mpirun_is_told_with_its_line(tmp_path: Path) -> None:
+    told = checked(tmp_path, f"{PLAN}layers: [mpi]\nmpi: [{{name: m, path: {tmp_path}/nope}}]\n")
+    assert isinstance(told.exception, ToolMissing)
+    assert f"plan.yaml:9: {tmp_path}/nope: there is no mpirun or mpiexec" in str(told.exception)
+
+
+def test_a_number_is_a_name_and_a_description_too(tmp_path: Path) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text(PLAN.replace("name: x", "name: 2026\ndescription: 1.50"))
+    plan = load(path, run.vocabulary())
+    assert (plan.section.name, plan.section.description) == ("2026", "1.50")
 
 
 @pytest.mark.parametrize(

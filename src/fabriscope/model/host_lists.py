@@ -28,6 +28,7 @@ _OF_GROUPS = re.compile(r"(^|[,!&^\s])@|[*?]")
 """What the site's groups are asked about: for nothing else is their configuration read."""
 _ENDS = re.compile(r"([0-9]{1,18})(-|\.{2,3}|:|–|—)([0-9]{1,18})")
 _IN_BRACES = re.compile(r"\{([0-9]{1,18})(?:-|\.\.)([0-9]{1,18})\}")
+_BARE_RANGE = re.compile(r"([A-Za-z][A-Za-z0-9.-]*?)([0-9]{1,6})-([0-9]{1,6})")
 _BETWEEN = re.compile(r"[,!&^\s]+")
 
 
@@ -101,6 +102,8 @@ def check_name(host: str, fix: str = FORM) -> None:
 def _of_name(host: str) -> str:
     """Return the remedy for what is no host's name; nothing where none is known."""
     words = host.replace(";", " ").split()
+    if len(words) == 2 and words[1].isdigit() and ";" not in host:
+        return f"a host's name has no blank: write {words[0]}{words[1]}"
     if 1 < len(words) <= MOST_WORDS and all(map(_HOST.fullmatch, words)):
         return f"put commas between hosts: {','.join(words)}"
     if any(quote in host for quote in "“”‘’„"):
@@ -118,6 +121,14 @@ def _of_ranges(text: str) -> str:
         if between != "-":
             return f"write [{first}-{last}]"
     return ""
+
+
+def one_host_meant(text: str) -> str:
+    """Return the remedy for what reads as one host's name and is a range, or a number of hosts; nothing otherwise."""
+    match = _BARE_RANGE.fullmatch(text.strip())
+    if match and int(match[2]) < int(match[3]):
+        return f"write several hosts as {match[1]}[{match[2]}-{match[3]}]"
+    return "name the hosts, as node[1-2]" if re.fullmatch(r"\s*[0-9]{1,4}\s*", text) else ""
 
 
 def twice(items: Iterable[str]) -> tuple[str, ...]:

@@ -40,11 +40,11 @@ def _of_kind(name: str, fabric: FabricSection, in_lab: list[str]) -> Iterator[tu
     if fabric.lab is not None and fabric.interface is not None:
         fix = "keep lab for an emulated switch, interface for a real one"
         yield (), f"fabric {name!r} has both lab and interface", fix
+    elif fabric.lab is None and fabric.interface is None:
+        yield (), f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
     elif fabric.lab is None and in_lab:
         what = f"fabric {name!r} is real and {in_lab[0]!r} is of the lab"
         yield (), what, "use either the lab or real hosts in one plan"
-    elif fabric.lab is None and fabric.interface is None:
-        yield (), f"fabric {name!r} says neither lab nor interface", "add `lab: gige`, or `interface: eth0`"
     if fabric.lab is not None and fabric.line_rate is not None:
         yield ("line_rate",), "line_rate is of a real interface", "write `lab: {preset: ..., rate: ...}`"
     elif fabric.line_rate == 0:

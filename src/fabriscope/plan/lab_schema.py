@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -23,6 +24,8 @@ def _number(value: Any, limit: int, what: str) -> int:
 
 def _priorities(value: Any) -> str:
     """Return `3/4` of a priority, of a list of them, or of such a text; nothing of `none`."""
+    if isinstance(value, str) and re.fullmatch(r"[0-7](?:[-, ]+[0-7])+", value):
+        raise ValueError(f"{shown(value)} is no list of priorities: write [{', '.join(re.findall('[0-7]', value))}]")
     items = value.split("/") if isinstance(value, str) else as_list(value)
     if items == ["none"]:
         return ""

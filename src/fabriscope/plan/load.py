@@ -10,12 +10,13 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from fabriscope.model.errors import HostError, PlanError, shown
-from fabriscope.model.host_lists import twice, unfolded
+from fabriscope.model.host_lists import one_host_meant, twice, unfolded
 from fabriscope.model.layers import layer_of
 from fabriscope.plan import (
     applications,
     fabrics,
     guests,
+    indentation,
     mistakes,
     paper_names,
     ranks,
@@ -101,6 +102,8 @@ def load(path: Path, vocabulary: Vocabulary, values: Mapping[str, Any] | None = 
 
 def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     """Return the plan of a document; raises PlanError."""
+    if beside := list(indentation.misplaced(document.data)):
+        raise mistakes.listed(beside, document)
     strange = list(unknown.names(document.data, vocabulary))
     section = _validated(schema.PlanSection, document, strange)
     if section.hosts in ALLOCATION:
@@ -192,10 +195,7 @@ def _contradictions(
     yield from tuning.contradictions(plan, words.knobs)
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < plan.services.least_hosts(plan.layers):
-        key = "placements" if "placements" in plan.model_fields_set else "hosts"
-        again = f" ({shown(plan.hosts)} names it twice)" if twice([plan.hosts]) else ""
-        fix = "add a host, or write `placements: [intra]` for ranks on one host"
-        yield (key,), f"inter needs two hosts and the plan has one{again}", fix
+        yield _too_few_hosts(plan)
     if "inter" in plan.placements and not plan.fabrics:
         yield (
             ("placements",),
@@ -220,6 +220,16 @@ def _contradictions(
     yield from benchmark_contradictions(plan)
     yield from (*services.contradictions(plan, hosts), *unused.contradictions(plan))
     yield from (*applications.contradictions(plan), *suites.contradictions(plan))
+
+
+def _too_few_hosts(plan: schema.PlanSection) -> tuple[Place, str, str]:
+    place: Place = ("placements",) if "placements" in plan.model_fields_set else ("hosts",)
+    again = f" ({shown(plan.hosts)} names it twice)" if twice([plan.hosts]) else ""
+    fix = one_host_meant(plan.hosts) or "add a host"
+    if plan.hosts in ALLOCATION and plan.submit.nodes == 1:
+        place, fix = ("submit", "nodes"), "write `nodes: 2`"
+    fix = f"{fix}, or write `placements: [intra]` for ranks on one host"
+    return place, f"inter needs two hosts and the plan has one{again}", fix
 
 
 def _misplaced_layers(plan: schema.PlanSection) -> Iterator[tuple[Place, str, str]]:

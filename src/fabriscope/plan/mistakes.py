@@ -129,6 +129,8 @@ def _of_value(kind: str, value: object, context: Mapping[str, Any], message: str
         return f"{_written(value)} is not possible", f"choose {context['expected']}"
     if kind == "too_short":
         return "nothing stands in it", "name at least one"
+    if kind == "string_too_short":
+        return "nothing stands in it", "write it, or leave the key out"
     if kind == "too_long":
         return f"at most {context['max_length']} may stand in it", "leave some out"
     if kind == "string_pattern_mismatch":

@@ -12,12 +12,21 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from fabriscope.model.errors import shown
 
+MAX_INTERFACE_CHARACTERS = 15
 _ALIKE = frozenset(("LATIN", "GREEK", "CYRILLIC", "ARMENIAN", "CHEROKEE"))
 """Alphabets that share the looks of letters."""
+
+
+def _as_written(value: object) -> object:
+    """Return a number as the text that it is written as; anything else as it is."""
+    return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_written)]
+"""Which a number is, too: it stays as it is written."""
 # They end up in a job script's directives: what a shell would read differently is refused.
 SchedulerWord = Annotated[
-    str,
-    BeforeValidator(lambda value: str(value) if isinstance(value, int) and not isinstance(value, bool) else value),
+    Text,
     Field(pattern=r"^[A-Za-z0-9_@%+=:,./][A-Za-z0-9_@%+=:,./-]*$", max_length=1000),
 ]
 SchedulerKey = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=100)]
@@ -32,6 +41,13 @@ def _matching(pattern: str, what: str) -> Callable[[str], str]:
         return text
 
     return check
+
+
+def _short_enough(name: str) -> str:
+    if len(name) > MAX_INTERFACE_CHARACTERS:
+        most = f"Linux gives an interface at most {MAX_INTERFACE_CHARACTERS}"
+        raise ValueError(f"{shown(name)} has {len(name)} characters, and {most}: look the name up with `ip link`")
+    return name
 
 
 def _unmistakable(name: str) -> str:
@@ -51,7 +67,7 @@ def _ssh_words(text: str) -> str:
     except ValueError as error:
         raise ValueError(f"{shown(text)} cannot be split into words: {error}") from error
     if not words:
-        raise ValueError("it names no program")
+        raise ValueError("it names no program: leave it out, or write for example ssh -p 22")
     return text
 
 
@@ -83,6 +99,7 @@ Label = Annotated[
 """Of a fabric or an MPI library: it is a part of an entry's id, which reports and `compare --left` name."""
 InterfaceName = Annotated[
     str,
+    AfterValidator(_short_enough),
     AfterValidator(
         _matching(
             r"(?![0-9]+(?:\.[0-9]+){3}$)[A-Za-z0-9_][A-Za-z0-9_.:@+-]{0,14}", "network interface's name, such as eth0"

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema
+from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema, tune_schema
 from fabriscope.plan.yaml_places import Place
 
 MOST_REPEATED = 3
@@ -28,10 +28,17 @@ _INSTEAD = {
     **dict.fromkeys(
         ("args", "flags", "options", "mca"), "options of mpirun are variables here, as `env: {OMPI_MCA_btl: tcp}`"
     ),
+    "claims": "it stands in the paper's file, which `paper: {file: x.paper.yaml}` names",
     **dict.fromkeys(("warmup", "warm_up", "skip"), "leave it out: operations that warm up are made, and not counted"),
 }
 """Keys of other programs, and what stands in their place."""
-_OF_SWITCHES = {"latency": "write `delay: 5us`", "bandwidth": "write `rate: 1Gb/s`", "speed": "write `rate: 1Gb/s`"}
+_OF_SWITCHES = {
+    "latency": "write `delay: 5us`", "bandwidth": "write `rate: 1Gb/s`", "speed": "write `rate: 1Gb/s`",
+    "queue": "write `buffer: 128KiB`",
+}  # fmt: skip
+_OF_INTERFACES = {"mtu": "`settings: {mtu: 9000}`", "rate": "`line_rate: 10Gb/s`"}
+"""Keys of a switch of the lab, and what is written of a real interface instead."""
+_LAB = lab_schema.LabFabricSection
 _EVERYWHERE = ("name", "path", "fabrics", "version")
 """Keys that are written where something else is meant than what they are in the one section that has them."""
 _TOP = "at the left margin of the plan"
@@ -39,14 +46,20 @@ _HOMES: Mapping[str, type[BaseModel]] = {
     _TOP: schema.PlanSection,
     "in a benchmark": benchmark_sections.BenchmarkSection,
     "in a fabric": schema.FabricSection,
-    "in a fabric's `lab: {preset: gige, ...}`": lab_schema.LabFabricSection,
+    "in a fabric's `lab: {preset: gige, ...}`": _LAB,
     "in a benchmark's `socket: {...}`": benchmark_sections.SocketSection,
     "in a benchmark's `verbs: {...}`": benchmark_sections.VerbsSection,
     "in an item of `mpi:`": schema.MpiSection,
     "in the plan's `many_to_one: {...}`": benchmark_sections.ManyToOneSection,
     "in `submit:`": place_schema.SubmitSection,
+    "in `tune: {fabric: gige, ...}`": tune_schema.TuneSection,
 }
 """Where the keys of a section stand, in words."""
+_NO_TRUTHS = {
+    "mpi": "write the library's name, as `mpi: openmpi`; see `fabriscope mpi list`",
+    "ssh": "leave it out, or write its words, as `ssh: ssh -p 22`",
+}
+"""Keys that are no switches, and what to do where true or false stands behind them."""
 _TRUTHS = {**dict.fromkeys(("yes", "true", "on"), "true"), **dict.fromkeys(("no", "false", "off"), "false")}
 
 
@@ -113,10 +126,13 @@ def of_key(place: Place, value: object) -> str | None:
         return _INSTEAD[name]
     if place[-2:-1] == ("lab",) and name in _OF_SWITCHES:
         return _OF_SWITCHES[name]
-    if place[-2:-1] == ("lab",) and is_short(name) and value is None:
+    changes = value if isinstance(value, Mapping) else {} if value is None else None
+    if place[-2:-1] == ("lab",) and is_short(name) and changes is not None and changes.keys() <= _keys(_LAB):
         return f"write `lab: {name}` for a preset, and with changes `lab: {{preset: {name}, rate: 1Gb/s}}`"
+    is_of_fabric = place[0] == "fabrics" and len(place) == 3
+    real = f"; of a real interface write {_OF_INTERFACES[name]}" if is_of_fabric and name in _OF_INTERFACES else ""
     homes = [home for home, section in _HOMES.items() if name in _keys(section)]
-    return f"it stands {' or '.join(homes)}" if homes and name not in _EVERYWHERE else None
+    return f"it stands {' or '.join(homes)}{real}" if homes and name not in _EVERYWHERE else None
 
 
 def _keys(section: type[BaseModel]) -> frozenset[str]:
@@ -136,11 +152,13 @@ def _as_mapping(place: Place, value: object) -> str | None:
         return spaced
     if len(place) == 1 and place[0] in ("fabrics", "benchmarks"):
         return _of_names(str(place[0]), value)
+    if isinstance(value, bool) and place[0] in _NO_TRUTHS:
+        return _NO_TRUTHS[str(place[0])]
+    if place[0] in ("fabrics", "benchmarks") and len(place) == 2 and place[1] in _keys(schema.PlanSection):
+        return f"it stands {_TOP}"
     if place[:1] == ("fabrics",) and len(place) == 2 and isinstance(value, str) and is_short(value):
         return f"write `{{lab: {value}}}` for a fabric of the lab, `{{interface: {value}}}` for one of real hosts"
     if place[:1] == ("benchmarks",) and len(place) == 2:
-        if place[1] in _keys(schema.PlanSection):
-            return f"it stands {_TOP}"
         sizes = _sizes(value)
         return f"write `{place[1]}: {{sizes: {sizes}}}`" if sizes else f"write `{place[1]}: {{}}`"
     if place == ("paper",) and isinstance(value, str) and is_short(value):

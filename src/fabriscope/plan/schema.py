@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StrictBool, model_validator
 
+from fabriscope.model.errors import shown
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection, Folder
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToManySection, ManyToOneSection
@@ -17,6 +18,7 @@ from fabriscope.plan.names import (
     HomePath,
     InterfaceName,
     Label,
+    Text,
     VariableName,
     VariableValue,
 )
@@ -125,6 +127,9 @@ class MpiSection(Section):
 
 
 def _mpi(value: Any) -> Any:
+    names = value.replace(",", " ").split() if isinstance(value, str) else []
+    if len(names) > 1 and all(re.fullmatch(r"[A-Za-z0-9._-]{1,40}", name) for name in names):
+        raise ValueError(f"{shown(value)} is the name of no library: write [{', '.join(names)}]")
     return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in as_list(value)]
 
 
@@ -144,8 +149,10 @@ class PlanSection(Section):
     """A plan: what to compare, how, how often, and for how long."""
 
     version: Annotated[Literal[1], BeforeValidator(no_truth)] = Field(1, description="version of the plan's format")
-    name: str = Field(description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
-    description: str = Field("", description="stands under the report's title")
+    name: Text = Field(
+        description="names the run's folder and the report", pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+    )
+    description: Text = Field("", description="stands under the report's title")
     hosts: HostList = Field(
         description="host list in any form that ClusterShell reads: node[1-4], a,b,c, @group;"
         " or @allocation (or slurm, pbs, lsf, flux): the hosts of the batch job that the plan runs in"

@@ -39,6 +39,9 @@ def parse_sizes(value: Any) -> tuple[int, ...]:
         value = [value]
     if not isinstance(value, list | tuple) or not value:
         raise ValueError(f"{shown(value)} is not a sweep such as 1..1MiB or [64, 1KiB]")
+    if swept := next((item for item in value if isinstance(item, str) and ".." in item), None):
+        fix = f"write {swept}, without brackets" if len(value) == 1 else "a range stands alone, without brackets"
+        raise ValueError(f"{shown(swept)} is no size of a list: {fix}")
     return tuple(sorted({_checked(item) for item in value}))
 
 

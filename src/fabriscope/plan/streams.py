@@ -155,7 +155,8 @@ def _of_hosts(key_of: str, given: ManyToManySection, hosts: Sequence[str]) -> It
             yield (key_of, key), what, f"add {'it' if one else 'them'} to hosts"
     if key_of == "many_to_many" and len(lists.get("to", ())) < 2:
         what = f"many_to_many needs several hosts that receive, and {len(lists.get('to', ())) or 'none'} is named"
-        yield (key_of, "to"), what, "name them, as in `to: 'node[1-2]'`; with one host it is many_to_one"
+        place = (key_of, "to") if given.model_fields_set else ("benchmarks", key_of)
+        yield place, what, "name them, as in `to: 'node[1-2]'`; with one host it is many_to_one"
     elif key_of == "many_to_one" and len(lists.get("to", ("",))) != 1:
         what = f"many_to_one has one host that receives, not {len(lists['to'])}"
         yield ("many_to_one", "to"), what, "name one host, or measure many_to_many"

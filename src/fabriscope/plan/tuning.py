@@ -73,6 +73,9 @@ def _of_whole(plan: PlanSection, tune: TuneSection) -> Iterator[Contradiction]:
             what = f"{knob} is set for every launch of {stack.name}, whatever is tried"
             yield ("tune", "knobs", knob), what, f"take it from the settings of {stack.name}, or from the knobs"
     layer = tune.objective.layer
+    if layer is not None and layer not in plan.layers:
+        what = f"the layer {shown(layer)} is not measured by this plan"
+        yield ("tune", "objective", "layer"), what, f"leave it out, or write {' or '.join(plan.layers)}"
     for knob in tune.knobs.keys() & MPI_SETTINGS.keys() if layer not in (None, "mpi") else ():
         what = f"{knob} is a setting of an MPI library, and what is to become faster is measured over {layer}"
         yield ("tune", "knobs", knob), what, "take it out, or choose the layer mpi"

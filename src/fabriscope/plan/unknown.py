@@ -5,6 +5,7 @@ They are looked for in what the file says, so that they are told beside whatever
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 
 from fabriscope.model.benchmark_kind import APPLICATION
@@ -14,6 +15,7 @@ from fabriscope.plan.mistakes import Mistake, nearest
 from fabriscope.plan.schema import PlanSection
 from fabriscope.plan.vocabulary import Vocabulary
 
+_CHANGE = re.compile(r"[a-z_]{1,20}=[A-Za-z0-9./%]{1,20}")
 _LAYERS_MEANT = {**dict.fromkeys(("rdma", "roce", "ib", "infiniband", "iwarp"), "verbs"), "sockets": "tcp"}
 """What people call layers, and their names."""
 
@@ -34,7 +36,11 @@ def names(data: Mapping[str, object], words: Vocabulary) -> Iterator[Mistake]:
         preset = lab.get("preset") if isinstance(lab, Mapping) else lab
         if isinstance(preset, str) and preset not in words.presets:
             place = ("fabrics", name, "lab")
-            yield place, f"there is no lab preset {shown(preset)}", nearest(preset, words.presets)
+            first, *changes = re.split(r"[,; ]+", preset)
+            fix = nearest(preset, words.presets)
+            if first in words.presets and changes and all(map(_CHANGE.fullmatch, changes)):
+                fix = f"write {{preset: {first}, {', '.join(changes).replace('=', ': ')}}}"
+            yield place, f"there is no lab preset {shown(preset)}", fix
 
 
 def _of_list(

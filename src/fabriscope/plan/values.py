@@ -106,6 +106,8 @@ def guest_lists(value: Any) -> Any:
     """Return a host list as a mapping that says nothing more of its hosts; and of a mapping, empty values so too."""
     if isinstance(value, dict):
         return {str(name): {} if one is None else one for name, one in value.items()}
+    if value is True:
+        raise ValueError("true is no host list: write all, where every host is a guest")
     text = _host_list(value)
     return {text: {}} if text else {}
 

@@ -6,7 +6,6 @@ and aliases as far as what they stand for stays small.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import yaml
 
 from fabriscope.model.errors import PlanError, shown
+from fabriscope.plan import yaml_remedies
 from fabriscope.plan.overrides import with_values
 from fabriscope.plan.plan_file import text_of
 from fabriscope.plan.scalars import KEYS, TAG, impossible_tag, scalar
@@ -25,21 +25,6 @@ MAX_DEPTH = 32
 MAX_VALUES = 10_000
 """Values of a file, aliases replaced by what they stand for."""
 MAX_KEY_CHARACTERS = 200
-_UNSPACED = re.compile(r" *(?:- )?([A-Za-z_]{1,40}):([^\s/:'\"].{0,60})")
-"""A key and its value, as `budget:40s`, which YAML reads as one word."""
-_REMEDIES = (
-    ("\\t", "indent with spaces, not with tabs"),
-    ("mapping values", "put text with a colon in quotes, and check the indentation"),
-    ("found undefined alias", "an alias (*name) stands for what &name marked before it: put text with * in quotes"),
-    ("found another document", "keep one plan in the file, and remove the line `---` before the other"),
-    ("cannot start any token", "put text that begins with this character in quotes"),
-    ("could not find expected ':'", "write it as `key: value`, with a colon and a blank"),
-    ("<block mapping start>", "keys of one level begin in one column: indent this line as those beside it"),
-    ("but found '}'", "remove the brace, which closes nothing"),
-    ("but found ']'", "remove the bracket, which closes nothing"),
-    ("expected ',' or", "close the bracket, or put text that has brackets in quotes, such as 'node[1-4]'"),
-)
-"""Part of what the loader says to what to do about it."""
 
 
 class _Loader(yaml.SafeLoader):
@@ -133,15 +118,21 @@ class PlacedYaml:
             line = key_node.start_mark.line + 1
             key = _key(key_node, f"{self.file}:{line}")
             if key in result:
-                first = self._lines[(*place, key)]
-                raise PlanError(
-                    f"the key {shown(key)} stands here a second time, the first is in line {first}",
-                    where=f"{self.file}:{line}",
-                    fix="remove one of the two",
-                )
+                raise self._second(place, result, key, line)
             self._lines[(*place, key)] = line
             result[key] = self._build(value_node, (*place, key))
         return result
+
+    def _second(self, place: Place, before: Mapping[str, Any], key: str, line: int) -> PlanError:
+        """Return the error of a key that `before` has already; of keys beside those that they belong to, the first."""
+        first = self._lines[(*place, key)]
+        names = list(before)
+        above = names[names.index(key) - 1] if names[0] != key else names[-1]
+        if before[above] is None and before[names[-1]] is None:
+            what = f"nothing stands below {shown(above)}, and {shown(key)} beside it"
+            return PlanError(what, where=f"{self.file}:{first}", fix=f"indent {shown(key)} below {shown(above)}")
+        what = f"the key {shown(key)} stands here a second time, the first is in line {first}"
+        return PlanError(what, where=f"{self.file}:{line}", fix="remove one of the two")
 
 
 def read(path: Path, values: Mapping[str, Any] | None = None) -> tuple[PlacedYaml, str]:
@@ -159,11 +150,8 @@ def _composed(text: str, file: str) -> yaml.Node | None:
         finally:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
-        if (unspaced := _unspaced(text, error)) is not None:
-            line, key, value = unspaced
-            fix = f"write `{key}: {value}`"
-            raise PlanError(f"no blank stands after the colon of {key!r}", where=f"{file}:{line}", fix=fix) from error
-        raise PlanError(_what(error), where=f"{file}:{_line(error)}", fix=_remedy(error)) from error
+        line, what, fix = yaml_remedies.finding(text, error)
+        raise PlanError(what, where=f"{file}:{line}", fix=fix) from error
     except (yaml.YAMLError, ValueError, OverflowError) as error:  # a number in a directive or an escape
         what = f"this is not YAML: {str(error).splitlines()[0]}"
         raise PlanError(what, where=f"{file}:1", fix="check directives and escapes (%, \\)") from error
@@ -179,38 +167,10 @@ def _key(node: yaml.Node, where: str) -> str:
         raise PlanError("merge keys (<<) are not read in plans", where=where, fix=fix)
     if node.tag not in KEYS:
         raise impossible_tag(node, where)
+    if node.value.startswith("\xa0"):
+        raise PlanError("no-break blanks (U+00A0) stand before the key", where=where, fix="indent with plain blanks")
     if len(node.value) > MAX_KEY_CHARACTERS:
         raise PlanError(
             f"a key of {len(node.value)} characters is longer than {MAX_KEY_CHARACTERS}", where=where, fix="shorten it"
         )
     return text_of_node(node, where)
-
-
-def _line(error: yaml.MarkedYAMLError) -> int:
-    """Return the line of what is wrong: of a key without a colon, or a bracket left open, that in which it begins."""
-    begins = (error.problem or "").startswith(("could not find expected ':'", "expected ',' or"))
-    mark = (begins and error.context_mark) or error.problem_mark or error.context_mark
-    return mark.line + 1 if mark else 1
-
-
-def _unspaced(text: str, error: yaml.MarkedYAMLError) -> tuple[int, str, str] | None:
-    """Return line, key and value of the first key of what an error is about that has no blank after its colon."""
-    first = error.context_mark or error.problem_mark
-    start = first.line - (error.context_mark is None) if first else 0
-    start = max(start, 0)
-    end = error.problem_mark.line + 1 if error.problem_mark else start + 1
-    for number, line in enumerate(text.split("\n")[start:end], start + 1):
-        if match := _UNSPACED.fullmatch(line.rstrip()):
-            return number, match[1], match[2]
-    return None
-
-
-def _what(error: yaml.MarkedYAMLError) -> str:
-    problem = str(error.problem or error.context)
-    return f"this is not YAML: {problem if len(problem) <= 200 else problem[:200] + ' ...'}"
-
-
-def _remedy(error: yaml.MarkedYAMLError) -> str:
-    problem = error.problem or ""
-    usual = "check the indentation, brackets and quotes on this line and the one above"
-    return next((remedy for part, remedy in _REMEDIES if part in problem), usual)
