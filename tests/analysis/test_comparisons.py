@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 
 import polars as pl
@@ -73,6 +74,11 @@ def test_sentences(factor: Callable[[int], float], words: str) -> None:
     found = sentence(run_with(factor))
     assert words in found.text
     assert found.where == "ping-pong, TCP, between hosts"
+
+
+def test_the_interval_beside_percent_is_in_percent() -> None:
+    found = sentence(run_with(lambda _: 1.5))
+    assert re.search(r"at every size, by 50 %; at 1 KiB by 50 % \([\d.]+ to 50(\.\d+)? %\)$", found.text)
 
 
 def test_the_lead_passes_between_the_two_nearest_verdicts() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from fabriscope.analysis.values.kept_state import KeptState
 from fabriscope.model.case import Case
 from fabriscope.reports._facts import run_table
 from fabriscope.reports._ranges import range_groups
+from fabriscope.reports.sections import sections_of
 from fabriscope.reports.terminal import show
 
 
@@ -59,3 +61,15 @@ def test_a_state_is_said_in_plain_words() -> None:
 def test_a_state_that_chance_may_have_made_is_no_fact() -> None:
     said = KeptState(launch_count=6, p_value=0.084, lasting=7).sentence()
     assert said.startswith("The machine's speed may have held for stretches of about 7 launches and changed between")
+    assert [KeptState(p_value=p_value).may for p_value in (0.049, 0.053)] == ["", "may have "]
+
+
+def test_what_a_range_of_blocks_means_is_said_once_below_the_table() -> None:
+    slow = replace(TCP, fabric="ethernet-100")
+    times = {TCP: (1.1e6, 1.0e6, 1.25e6), slow: (1e6, 1.2e6, 0.9e6)}
+    measured = {Case(entry, "ping_pong", size): [[[t]] for t in times[entry]] for entry in times for size in (8, 512)}
+    (section,) = [one for one in sections_of(results_of(run_of(measured))) if one.anchor == "verdicts"]
+    words = r"`(\d+) to (\d+) blocks would decide`, one in five is decided by (\d+), and four in five by (\d+)"
+    said = re.findall(words, str(section.brief))
+    assert len(said) == 1, str(section.brief)
+    assert said[0][:2] == said[0][2:]
