@@ -133,14 +133,12 @@ REFUSED: list[Row] = [
     ("{lab: gige}", "lab: gige", 4, "two keys stand in one line -- write `near: {lab: gige}`, or put text"),
     (END, "description: fast: slow: x\n", 8, "put text with a colon in quotes"),
     (FABRICS, "\xa0\xa0near: {lab: gige}\n", 4, "(U+00A0) stand before the key -- indent with plain blanks"),
-    # what is no YAML
     (END, 'description: "fast\n', 8, "a quote of this line is not closed -- close the quote"),
     ("name: x", 'name: x\ndescription: "fast', 2, "a quote of this line is not closed"),
     ("name: x", "name = x", 1, "no colon stands after 'name' -- write `name: x`"),
     ("name: x", "```yaml\nname: x", 1, "this line is one of Markdown's -- remove the line"),
     ("name: x", "[plan]\nname = x", 1, "a plan is YAML, and has no [sections] -- remove the line"),
     ("name: x\n", '{"version": 1, "name": "x"\n"launches": 5}\n', 1, "a comma is missing at the end of this line"),
-    # hosts
     ("node[1-2]", "node1-2", 2, "the plan has one -- write several hosts as node[1-2], or write `placements: [intra]`"),
     ("node[1-2]", "2", 2, "the plan has one -- name the hosts, as node[1-2], or write `placements: [intra]` for ranks"),
     ("node[1-2]", "node 1, node 2", 2, "'node 1' is no host's name -- a host's name has no blank: write node1"),
@@ -160,6 +158,7 @@ REFUSED: list[Row] = [
     ("lab: gige", "interface: infiniband-port-0", 4, "has 17 characters, and Linux gives an interface at most 15"),
     ("lab: gige", "lab: 'gige,delay=50us'", 4, "write {preset: gige, delay: 50us}"),
     ("lab: gige", "lab: {gige: {delay: 50us}}", 4, "with changes `lab: {preset: gige, rate: 1Gb/s}`"),
+    ("lab: gige", "lab: {preset: gige, settings: {mtu: 9000}}", 4, "it stands in a fabric or in an item of `mpi:`"),
     ("lab: gige", "lab: {preset: gige, queue: 100}", 4, "there is no key 'queue' here -- write `buffer: 128KiB`"),
     ("lab: gige", "lab: {preset: gige, pfc: 3-4}", 4, "'3-4' is no list of priorities: write [3, 4]"),
     (FABRICS, "  near: {lab: gige}\n  mpi: [openmpi]\n", 5, "not a list -- it stands at the left margin of the plan"),

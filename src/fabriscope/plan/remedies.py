@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema, tune_schema
+from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema
 from fabriscope.plan.yaml_places import Place
 
 MOST_REPEATED = 3
@@ -29,6 +29,7 @@ _INSTEAD = {
         ("args", "flags", "options", "mca"), "options of mpirun are variables here, as `env: {OMPI_MCA_btl: tcp}`"
     ),
     "claims": "it stands in the paper's file, which `paper: {file: x.paper.yaml}` names",
+    **dict.fromkeys(("knobs", "objective"), "it stands in `tune: {fabric: gige, ...}`"),
     **dict.fromkeys(("warmup", "warm_up", "skip"), "leave it out: operations that warm up are made, and not counted"),
 }
 """Keys of other programs, and what stands in their place."""
@@ -52,7 +53,6 @@ _HOMES: Mapping[str, type[BaseModel]] = {
     "in an item of `mpi:`": schema.MpiSection,
     "in the plan's `many_to_one: {...}`": benchmark_sections.ManyToOneSection,
     "in `submit:`": place_schema.SubmitSection,
-    "in `tune: {fabric: gige, ...}`": tune_schema.TuneSection,
 }
 """Where the keys of a section stand, in words."""
 _NO_TRUTHS = {
@@ -126,12 +126,13 @@ def of_key(place: Place, value: object) -> str | None:
         return _INSTEAD[name]
     if place[-2:-1] == ("lab",) and name in _OF_SWITCHES:
         return _OF_SWITCHES[name]
+    homes = [home for home, section in _HOMES.items() if name in _keys(section)]
     changes = value if isinstance(value, Mapping) else {} if value is None else None
-    if place[-2:-1] == ("lab",) and is_short(name) and changes is not None and changes.keys() <= _keys(_LAB):
+    is_preset = not homes and is_short(name) and changes is not None and changes.keys() <= _keys(_LAB)
+    if place[-2:-1] == ("lab",) and is_preset:
         return f"write `lab: {name}` for a preset, and with changes `lab: {{preset: {name}, rate: 1Gb/s}}`"
     is_of_fabric = place[0] == "fabrics" and len(place) == 3
     real = f"; of a real interface write {_OF_INTERFACES[name]}" if is_of_fabric and name in _OF_INTERFACES else ""
-    homes = [home for home, section in _HOMES.items() if name in _keys(section)]
     return f"it stands {' or '.join(homes)}{real}" if homes and name not in _EVERYWHERE else None
 
 
