@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from fabriscope.cli import _plan_idle_keys, _plan_time
 from fabriscope.cli._plan_oddities import Doubt
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.blocks import LEAST_BLOCKS
-from fabriscope.model.counting import counted
-from fabriscope.model.units import duration_words
+from fabriscope.model.counting import counted, listed
+from fabriscope.model.ranks import CYCLIC, layout_of
 
 if TYPE_CHECKING:
     from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
+    from fabriscope.plan.benchmark_sections import BenchmarkSection
 
-MOST_BUDGETS = 5
-"""How often the budget goes into the time that every case takes once, before that is asked about."""
 MOST_RANKS_PER_PROCESSOR = 32
 """With more, ranks wait for a processor most of the time."""
 MOST_MARGIN = 0.25
@@ -30,41 +29,16 @@ LEAST_SOCKET_BUFFER_BYTES = {"send_buffer": 2304, "receive_buffer": 1152}
 
 def oddities(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], processors: int | None) -> Iterator[Doubt]:
     """Yield place and sentence of each; `processors` are those of this machine, where all hosts are on it."""
-    yield from _of_time(plan, schedule, fabrics)
+    yield from _plan_time.oddities(plan, schedule, fabrics)
     if processors is not None:
         yield from _of_ranks(plan, schedule, processors)
+    yield from (*_of_arrangements(plan, schedule), *_plan_idle_keys.oddities(plan))
     yield from _of_values(plan)
     yield from _of_windows(plan)
     section = plan.section
     if section.until == "decided" and LEAST_BLOCKS <= section.launches < LEAST_BLOCKS_TO_GO_ON:
         what = f"launches: at most {section.launches} blocks decide large differences alone"
         yield ("launches",), f"{what}; with until: decided write 10 or more, or leave it out for 50"
-
-
-def _of_time(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
-    """Yield that every size once takes many times the budget."""
-    from fabriscope import plan as plans
-    from fabriscope.analysis.words import size_text
-
-    budget_s = plan.section.budget / 1e9
-    blocks = plan.section.launches if plan.section.until == "launches" else plans.TYPICAL_BLOCKS
-    by_size: dict[int, float] = defaultdict(float)
-    for case in schedule.cases.values():
-        if case.entry.layer != "null":
-            by_size[case.message_size_bytes] += blocks * plans.least_ns(case, fabrics) / 1e9
-    least_s = sum(by_size.values())
-    if least_s <= MOST_BUDGETS * budget_s:
-        return
-    longest = max(by_size, key=lambda size: by_size[size])
-    what = f"budget: {duration_words(plan.section.budget)} is asked for, and every size once takes about"
-    share = f", of which {size_text(longest)} alone takes {_words(by_size[longest])}" if len(by_size) > 1 else ""
-    yield ("budget",), f"{what} {_words(least_s)}{share}; leave out sizes or launches, or write a larger budget"
-
-
-def _words(seconds: float) -> str:
-    from fabriscope.cli._plan_words import time_words
-
-    return time_words(seconds) if seconds >= 1 else f"{seconds * 1e3:.0f} ms"
 
 
 def _of_ranks(plan: Plan, schedule: Schedule, processors: int) -> Iterator[Doubt]:
@@ -75,6 +49,14 @@ def _of_ranks(plan: Plan, schedule: Schedule, processors: int) -> Iterator[Doubt
     given = [key for key in ("ranks", "pairs", "ranks_per_host") if key in plan.section.model_fields_set]
     what = f"{most} ranks share this machine's {counted(processors, 'processor')}, {most // processors} on each"
     yield tuple(given[:1]), f"{what}, and mostly wait for one; write {MOST_RANKS_PER_PROCESSOR * processors} or fewer"
+
+
+def _of_arrangements(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+    """Yield that ranks are to be dealt out in turn, where no host has two."""
+    layouts = (layout_of(entry.hosts).arrangement for entry in schedule.entries if not entry.receivers > 1)
+    if CYCLIC in plan.section.arrangement and CYCLIC not in layouts:
+        what = "arrangement: cyclic does nothing where each host has one rank"
+        yield ("arrangement",), f"{what}; write `ranks` for more, or leave it out"
 
 
 def _of_values(plan: Plan) -> Iterator[Doubt]:
@@ -95,6 +77,7 @@ def _of_windows(plan: Plan) -> Iterator[Doubt]:
     """Yield limits that leave one message in flight, whatever window is asked for."""
     for name, section in plan.section.benchmarks.items():
         kind, given = kind_of(name), section.model_fields_set
+        yield from _of_cut_windows(name, section)
         least = min((size for size in section.sizes if size), default=0)
         windows = section.window if "window" in given or not kind.window else (kind.window,)
         if not kind.has_window or "in_flight_limit" not in given or max(windows) == 1:
@@ -102,3 +85,22 @@ def _of_windows(plan: Plan) -> Iterator[Doubt]:
         if section.in_flight_limit < 2 * least:
             what = f"{name}: an in_flight_limit of {section.in_flight_limit} B leaves one message in flight"
             yield ("benchmarks", name, "in_flight_limit"), f"{what}; write for example 1MiB, or `window: 1`"
+
+
+def _of_cut_windows(name: str, section: BenchmarkSection) -> Iterator[Doubt]:
+    """Yield windows that are one and the same, as `in_flight_limit` cuts them: they would be compared with itself."""
+    from fabriscope.analysis.words import size_text
+    from fabriscope.plan.cases import cut_window
+
+    windows = sorted(section.window)
+    for size in sorted(section.sizes) if kind_of(name).has_window and len(windows) > 1 else ():
+        cut = cut_window(windows[-2], size, section)
+        if cut != cut_window(windows[-1], size, section):
+            continue
+        alike = [window for window in windows if cut_window(window, size, section) == cut]
+        where = size_text(size) + (" and above" if size < max(section.sizes) else "")
+        limit = f"the in_flight_limit of {size_text(section.in_flight_limit)} leaves {cut}"
+        what = f"{name}: at {where} the windows {listed([str(one) for one in alike])} are one measurement: {limit}"
+        place = ("benchmarks", name, "window")
+        yield place, f"{what}; write `in_flight_limit: {size_text(size * windows[-1]).replace(' ', '')}`, or one window"
+        return

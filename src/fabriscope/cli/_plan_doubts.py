@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabriscope.cli import _plan_amounts
+from fabriscope.cli import _plan_amounts, _plan_jobs, _plan_needs
 from fabriscope.cli._plan_oddities import Doubt, oddities
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted, listed
@@ -25,7 +25,6 @@ MOST_LAB_BITS_PER_S = 10 * 10**9
 """Every frame costs the switch some microseconds: beyond this a lab cannot be expected to keep the rate."""
 MOST_LOSS = 0.01
 """With more, TCP waits for time-outs most of the time."""
-LONG_S = 4 * 3600
 CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 ALLOWED_CONGESTION_CONTROLS = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 MODULES = Path("/lib/modules")
@@ -54,11 +53,11 @@ def _doubts(
         if switch.loss_share > MOST_LOSS:
             lost = f"{100 * switch.loss_share:.4g} % of all frames are lost"
             yield (*place, "loss"), f"{name}: {lost}, so that TCP mostly waits for time-outs"
-    if total_s > LONG_S:
-        what = f"it takes about {time_words(total_s)}"
-        yield ("budget",), f"{what}: `budget` is the measuring time of the whole run"
     yield from oddities(plan)
     yield from _plan_amounts.oddities(plan, schedule, fabrics, processors if _is_of_this_machine(plan) else None)
+    yield from (*_plan_needs.of_orders(plan), *_plan_jobs.oddities(plan, total_s))
+    if _is_of_this_machine(plan):
+        yield from _plan_needs.doubts(plan, schedule, fabrics)
     if (limit := plan.section.submit.duration) is not None and total_s > limit / 1e9:
         what = f"submit: a duration of {duration_words(limit)} ends the job before the run, about {time_words(total_s)}"
         yield ("submit", "duration"), f"{what}; a number without a unit is in seconds: write 2h, or leave it out"

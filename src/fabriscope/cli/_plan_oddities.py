@@ -36,11 +36,7 @@ def oddities(plan: Plan) -> Iterator[Doubt]:
     yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
     yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan), *_of_targets(plan))
     yield from (*_of_the_unused(plan), *_of_bare_times(plan))
-    speaks_verbs = any(fabric.rdma for fabric in plan.section.fabrics.values())
     for name, fabric in plan.section.fabrics.items():
-        if fabric.service_level and not speaks_verbs:
-            what = f"{name}: service_level is of what verbs send, and no fabric has `rdma`; leave it out"
-            yield ("fabrics", name, "service_level"), what
         if (rate := fabric.line_rate or LEAST_LINE_RATE_BITS_PER_S) < LEAST_LINE_RATE_BITS_PER_S:
             what = f"{name}: a line_rate of {rate} b/s; a number without a unit is in bits a second: write 10Gb/s"
             yield ("fabrics", name, "line_rate"), what
@@ -69,7 +65,7 @@ def _of_interfaces(plan: Plan) -> Iterator[Doubt]:
                 few = counted(len(strangers), "host")
                 what = f"{name}: interface names {few} that the plan has not: {listed(strangers[:4])}"
                 yield ("fabrics", name, "interface", strangers[0]), f"{what}; add to hosts, or leave out here"
-        alike.setdefault(fabric.model_dump_json(), []).append(name)
+        alike.setdefault(fabric.model_dump_json(exclude={"line_rate"}), []).append(name)
     for names in alike.values():
         if len(names) > 1:
             what = f"nothing differs between {listed(names)}: the same network is compared with itself"

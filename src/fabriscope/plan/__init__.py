@@ -3,7 +3,16 @@
 from fabriscope.plan.added import LEAST_ROOM, most_added_ns, round_of, trials_of
 from fabriscope.plan.applications import instruments
 from fabriscope.plan.cases import at_size
-from fabriscope.plan.duration import expected_by_launch, expected_ns, least_ns, reckoned_ns, start_ns
+from fabriscope.plan.duration import (
+    application_s,
+    around_ns,
+    expected_by_launch,
+    expected_ns,
+    least_ns,
+    reckoned_ns,
+    start_ns,
+    timed_ns,
+)
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.load import Plan, hosts_to_come, load
 from fabriscope.plan.owners import refuse_others
@@ -20,6 +29,8 @@ __all__ = [
     "Plan",
     "Schedule",
     "Vocabulary",
+    "application_s",
+    "around_ns",
     "at_size",
     "expand",
     "expected_by_launch",
@@ -34,6 +45,7 @@ __all__ = [
     "round_of",
     "set_values",
     "start_ns",
+    "timed_ns",
     "trials_of",
     "tuned_fabric",
     "tuned_values",

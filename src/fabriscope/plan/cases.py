@@ -94,7 +94,7 @@ def _cases(
         for size in sizes_of(section, kind, dict(parameters)):
             if size == 0 and entry.layer == "tcp":
                 continue
-            yield Case(entry, kind.name, size, _cut_window(window, size, section), series, socket, parameters)
+            yield Case(entry, kind.name, size, cut_window(window, size, section), series, socket, parameters)
 
 
 def most_cases(section: BenchmarkSection, kind: BenchmarkKind, layers: Collection[str]) -> int:
@@ -129,7 +129,7 @@ def at_size(case: Case, size: int, section: BenchmarkSection) -> Case | None:
         return None
     windows = section.window if kind.has_window else (1,)
     named = [window for window in windows if f"window {window}" in case.series.split(", ")] or windows[:1]
-    return replace(case, message_size_bytes=size, window_size=_cut_window(named[0], size, section))
+    return replace(case, message_size_bytes=size, window_size=cut_window(named[0], size, section))
 
 
 def parameter_sets(section: BenchmarkSection, kind: BenchmarkKind, entry: Entry | None = None) -> list[Parameters]:
@@ -178,7 +178,8 @@ def _windows(section: BenchmarkSection, kind: BenchmarkKind) -> tuple[int, ...]:
     return (kind.window,) if kind.window and "window" not in section.model_fields_set else section.window
 
 
-def _cut_window(window: int, size: int, section: BenchmarkSection) -> int:
+def cut_window(window: int, size: int, section: BenchmarkSection) -> int:
+    """Return how many messages of a window are in flight, as far as `in_flight_limit` lets them."""
     return max(1, min(window, section.in_flight_limit // max(1, size)))
 
 

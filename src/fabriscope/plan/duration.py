@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -87,6 +88,21 @@ def _ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str], 
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + measuring_ns
 
 
+def around_ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str] = ()) -> int:
+    """Return about how long a launch takes beside measuring: its start, and what lies around."""
+    still = replace(launch, cases=launch.cases if layer_of(launch.entry.layer).start_ns else (), budget_ns=0)
+    if launch.entry.instrument in INSTRUMENTS:
+        return AROUND_NS + start_ns(launch.entry.layer, len(launch.entry.hosts)) * len(launch.cases)
+    return expected_ns(still, fabrics, guests) - sum(timed_ns(case, fabrics) for case in still.cases)
+
+
+def timed_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long a case takes in a launch, whatever the budget: streams, applications, services; else 0."""
+    pattern = kind_of(case.benchmark).pattern
+    of_pattern = {APPLICATION: _application_ns, SERVICE: _service_ns}
+    return of_pattern[pattern](case, fabrics) if pattern in of_pattern else _sending_ns(case)
+
+
 def _delay_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return the delay of a link of the lab from host to host; 0 where it is not known."""
     fabric = fabrics[launch.entry.fabric] if launch.entry.fabric else None
@@ -113,9 +129,14 @@ def _loading_ns(cases: Iterable[Case]) -> int:
 
 
 def _application_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
-    """Return about how long a run of an application takes: computing, and what it sends over the slowest wire.
+    """Return about how long a run of an application takes: no more than its time limit, at which it is ended."""
+    return round(min(application_s(case, fabrics), float(case.parameter_map["time_limit_s"])) * 1e9)
 
-    No more than its time limit, in which case it may not end. HPL without a named program is reckoned as hpcc's.
+
+def application_s(case: Case, fabrics: Mapping[str, Fabric]) -> float:
+    """Return about how many seconds an application runs to its end: computing, and what it sends over its wire.
+
+    HPL without a named program is reckoned as hpcc's.
     """
     told, ranks = case.parameter_map, len(case.entry.hosts)
     if case.entry.instrument == HPL:
@@ -129,7 +150,7 @@ def _application_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
         sent_bytes = operations * KERNELS[name].sent_bytes
     rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
     sending_s = sent_bytes * _WIRE_FACTOR * _BITS_PER_BYTE / rate if rate else 0.0
-    return round(min(computing_s + sending_s, float(told["time_limit_s"])) * 1e9)
+    return computing_s + sending_s
 
 
 def expected_by_launch(

@@ -1,0 +1,45 @@
+"""What a plan asks of a batch job that does not go with its hosts, and times that nobody waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from fabriscope.model.counting import counted
+from fabriscope.model.units import duration_words
+
+if TYPE_CHECKING:
+    from fabriscope.cli._plan_oddities import Doubt
+    from fabriscope.plan import Plan
+
+MOST_CASE_TIMEOUT_NS = 4 * 3600 * 10**9
+MOST_RUNS_IN_A_JOB = 100
+"""How often the run goes into its job's time."""
+LEAST_RUN_NS = 600 * 10**9
+"""What such a job's run is reckoned with at least."""
+
+
+def oddities(plan: Plan, total_s: float) -> Iterator[Doubt]:
+    """Yield place and sentence of each; `total_s` is about what the run takes."""
+    section, submit = plan.section, plan.section.submit
+    word = section.hosts if plan.wants_allocation else ""
+    if submit.scheduler and word not in ("", "@allocation", submit.scheduler) and submit.scheduler != "local":
+        what = f"hosts: {word} are the hosts of a job of {word}, and submit asks {submit.scheduler} for one"
+        yield ("hosts",), f"{what}; write `hosts: {submit.scheduler}`"
+    if word and plan.uses_lab:
+        what = f"hosts: {word} are the hosts of a batch job, and the fabrics are of the lab, which makes its own"
+        yield ("hosts",), f"{what}; write `hosts: node[1-2]`, or fabrics with an interface"
+    if not word and (submit.nodes or 1) > 1 and not submit.attributes:
+        job = f"submit: a job of {counted(submit.nodes or 1, 'node')} is asked for"
+        if plan.uses_lab and submit.nodes != len(plan.hosts):
+            yield ("submit", "nodes"), f"{job}, and a lab is all on its first; leave nodes out"
+        elif not plan.uses_lab and submit.nodes != len(plan.hosts):
+            named = counted(len(plan.hosts), "host")
+            yield ("submit", "nodes"), f"{job}, and the plan names {named}; write `hosts: @allocation` for those of it"
+    if section.case_timeout > MOST_CASE_TIMEOUT_NS:
+        what = f"case_timeout: a launch that hangs is waited for {duration_words(section.case_timeout)}"
+        yield ("case_timeout",), f"{what}; write for example 1min, or leave it out"
+    most_ns = MOST_RUNS_IN_A_JOB * max(total_s * 1e9, LEAST_RUN_NS)
+    if submit.duration is not None and submit.duration > most_ns:
+        what = f"submit: a duration of {duration_words(submit.duration)} is more than {MOST_RUNS_IN_A_JOB} times what"
+        yield ("submit", "duration"), f"{what} the run takes, and jobs that ask for less start sooner; leave it out"
