@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabriscope.cli import _plan_amounts, _plan_jobs, _plan_needs
+from fabriscope.cli import _plan_amounts, _plan_claims, _plan_jobs, _plan_needs
 from fabriscope.cli._plan_oddities import Doubt, oddities
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted, listed
@@ -58,6 +58,7 @@ def _doubts(
     yield from (*_plan_needs.of_orders(plan), *_plan_jobs.oddities(plan, total_s))
     if _is_of_this_machine(plan):
         yield from _plan_needs.doubts(plan, schedule, fabrics)
+    yield from _plan_claims.doubts(plan, schedule)
     if (limit := plan.section.submit.duration) is not None and total_s > limit / 1e9:
         what = f"submit: a duration of {duration_words(limit)} ends the job before the run, about {time_words(total_s)}"
         yield ("submit", "duration"), f"{what}; a number without a unit is in seconds: write 2h, or leave it out"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _plan_doubts, _plan_words, _usage
+from fabriscope.cli import _plan_claims, _plan_doubts, _plan_words, _usage
 from fabriscope.model.case import beside_words
 from fabriscope.model.counting import counted
 
@@ -120,6 +120,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
 
     yield from _plan_words.lone_lines(checked, schedule)
     yield from map(printable, plans.unmeasured(checked.section))
+    yield from _plan_claims.notes(checked, schedule)
     yield from map(printable, settings.described(fabrics.values()))
     yield from map(printable, settings.described_libraries(checked.section.mpi, fabrics.values(), checked.hosts))
     used = {host for launch in schedule.launches for host in launch.entry.hosts}

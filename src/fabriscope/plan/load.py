@@ -140,7 +140,7 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
         raise PlanError(what, where=document.where(("paper", "file")), fix="put it there, or name another one")
     paper_document, text = read(path)
     paper = _validated(PaperSection, paper_document)
-    if wrong := list(paper_names.problems(paper)):
+    if wrong := list(paper_names.problems(paper, paper_document.data)):
         raise mistakes.listed(wrong, paper_document)
     try:
         uses = {name: one.buffers[0] for name, one in section.benchmarks.items() if one.buffers}

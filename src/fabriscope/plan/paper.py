@@ -13,6 +13,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field
 
 from fabriscope.model.errors import shown
+from fabriscope.model.quantity import Kind
 from fabriscope.model.units import parse_duration_ns, parse_rate_bits_per_s, parse_size_bytes
 from fabriscope.plan.place_schema import Selection
 from fabriscope.plan.section import Section
@@ -71,6 +72,14 @@ def parse_amount(value: Any) -> float:
     return float(parse_duration_ns(text))
 
 
+def kind_of_amount(text: str) -> Kind | None:
+    """Return whether an amount is written as a time or as a rate; None for what has another unit, or none."""
+    text = text.strip()
+    if text.endswith(("b/s", "bit/s")):
+        return Kind.RATE
+    return Kind.TIME if re.fullmatch(r"[0-9.]+ *(ns|us|ms|s|min|h)", text) else None
+
+
 def _ends(value: Any) -> tuple[float | None, float | None] | None:
     """Return the ends of `1..2KiB`, `4KiB..`, `..8KiB` or of one value; None for all."""
     if value is None or value == "all":
@@ -108,7 +117,15 @@ def parse_expectation(value: Any) -> dict[str, Any]:
     ends = _ends(what)
     if ends in (None, (None, None)):
         raise ValueError(f"{key} needs a range such as 9..11")
-    return {"kind": key, "low": ends[0], "high": ends[1]}
+    return _positive({"kind": key, "low": ends[0], "high": ends[1]}, value)
+
+
+def _positive(expectation: dict[str, Any], value: Any) -> dict[str, Any]:
+    """Return an expectation whose ends values of measurements can reach, which are more than 0."""
+    low, high = expectation["low"], expectation["high"]
+    if expectation["kind"] != "difference" and ((low or 0) < 0 or (high is not None and high <= 0)):
+        raise ValueError(f"{shown(value)} can never be, as nothing that is measured is 0 or less: write more than 0")
+    return expectation
 
 
 def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +141,7 @@ def _stored(value: Mapping[str, Any]) -> dict[str, Any]:
         is_number = isinstance(number, int | float) and not isinstance(number, bool)
         if (key == "sign" and number not in (-1, 1)) or not (is_number or (number is None and key != "sign")):
             raise ValueError(f"{shown(number)} is no {key} of an expectation")
-    return dict(value)
+    return _positive(dict(value), dict(value)) if "low" in keys else dict(value)
 
 
 def _state(value: Any) -> dict[str, Any]:
@@ -139,6 +156,8 @@ def _by(text: str, sign: int) -> dict[str, Any]:
     if amount < 0:
         raise ValueError(f"{shown(text)} is less than nothing; choose lower_by or higher_by")
     is_share = text.strip().endswith("%")
+    if is_share and sign < 0 and amount >= 1:
+        raise ValueError(f"nothing is lower by {text}, as 100% less is nothing: write less than 100%")
     edge = 1 + sign * amount if is_share else sign * amount
     ends = {"low": edge, "high": None} if sign > 0 else {"low": None, "high": edge}
     return {"kind": "ratio" if is_share else "difference", **ends}

@@ -6,11 +6,21 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fabriscope.model.benchmark_kind import OF_STREAMS
+from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.errors import shown
-from fabriscope.model.metrics import METRICS, definitions_of, metrics_of
+from fabriscope.model.metrics import METRICS, definitions_of, metric_of, metrics_of
+from fabriscope.model.quantity import Kind
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.mistakes import Mistake
-from fabriscope.plan.paper import ClaimSection, FigureSection, PaperSection, Picked, TableSection
+from fabriscope.plan.paper import (
+    ClaimSection,
+    FigureSection,
+    PaperSection,
+    Picked,
+    TableSection,
+    kind_of_amount,
+)
 from fabriscope.plan.place_schema import StandInSection
 from fabriscope.plan.yaml_places import Place
 
@@ -180,8 +190,8 @@ MOST_NEAR = 5
 """Known metrics that are named where one is unknown."""
 
 
-def problems(paper: PaperSection) -> Iterator[Mistake]:
-    """Yield what is wrong with a paper's claims beyond their form."""
+def problems(paper: PaperSection, said: Any = None) -> Iterator[Mistake]:
+    """Yield what is wrong with a paper's claims beyond their form; `said` is what its file says."""
     claims: list[tuple[Place, ClaimSection, Picked | None]] = [
         (("figures", number, "claims", at), claim, one.draw)
         for number, one in enumerate(paper.figures)
@@ -194,13 +204,50 @@ def problems(paper: PaperSection) -> Iterator[Mistake]:
                 yield place, f"the paper has no name {word!r}; it has {', '.join(paper.names)}", None
         metric = _picked(claim, draw, {})["metric_id"]
         if metric not in METRICS:
-            said = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
+            names = f"the unknown metric {metric!r}" if metric else "neither benchmark nor metric"
             near = ", ".join(
                 difflib.get_close_matches(str(metric), METRICS, n=MOST_NEAR, cutoff=0.3) or [*METRICS][:MOST_NEAR]
             )
             known = f"of the {len(METRICS)} that are known: {near}"
-            yield (*place, "metric"), f"the claim {claim.say!r} names {said}; {known}", None
+            yield (*place, "metric"), f"the claim {claim.say!r} names {names}; {known}", None
         wants_other = claim.expect["kind"] in NEEDS_OTHER
         if wants_other != bool(claim.than):
             wants = "needs" if wants_other else "has no use for"
             yield place, f"the claim {claim.say!r} {wants} the key `than`", None
+        for what, fix in _never(claim, draw):
+            yield place, f"the claim {shown(claim.say)} {what}", fix
+        if metric in METRICS and (wrong := _of_unit(metric, _at(said, (*place, "expect")))):
+            yield (*place, "expect"), f"the claim {shown(claim.say)} {wrong[0]}", wrong[1]
+
+
+def _never(claim: ClaimSection, draw: Picked | None) -> Iterator[tuple[str, str]]:
+    """Yield that a claim sets a curve against itself, or expects a state of what has none."""
+    if same := [words for words in claim.of if words in claim.than]:
+        yield f"sets {shown(' '.join(same[0]))} against itself, and is never decided", "name another curve in `than`"
+    benchmark = claim.benchmark or (draw.benchmark if draw is not None else None)
+    if claim.expect["kind"] == "state" and benchmark and kind_of(benchmark).pattern not in OF_STREAMS:
+        yield f"expects a state of {benchmark}", "states are of many_to_one and many_to_many"
+
+
+def _of_unit(metric_id: str, expect: Any) -> tuple[str, str] | None:
+    """Return what is wrong with a time or a rate that is expected of a metric of another kind, and the fix."""
+    if not isinstance(expect, dict) or "kind" in expect or len(expect) != 1:
+        return None
+    key, value = next(iter(expect.items()))
+    kind, such = metric_of(metric_id).unit.kind, {Kind.TIME: "10us", Kind.RATE: "50Mb/s"}
+    for part in str(value).split("..") if key in ("lower_by", "higher_by", "value") else ():
+        found = kind_of_amount(part)
+        if found is not None and found is not kind and kind in such:
+            what = f"expects {shown(part.strip())}, and {metric_id} is a {kind.value}"
+            return what, f"write for example {such[kind]}, or a percentage"
+    return None
+
+
+def _at(said: Any, place: Place) -> Any:
+    """Return what a file says at a place; None where it says nothing."""
+    for key in place:
+        try:
+            said = said[key]
+        except (LookupError, TypeError):
+            return None
+    return said

@@ -15,6 +15,7 @@ from fabriscope.analysis.papers.claims import Finding, judge
 from fabriscope.analysis.papers.selections import Curve, Pool, State
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.values.stopping import rules_of
+from fabriscope.model.counting import counted
 from fabriscope.model.paper import Choice, Column, Draw, FigureFacts, Name, PaperCell, PaperFacts, TableFacts
 from fabriscope.model.run_data import RunData
 
@@ -95,7 +96,9 @@ class Paper:
             parts.append(f"{left} {'was' if left == 1 else 'were'} not decided")
         if absent:
             parts.append(f"{absent} {'speaks' if absent == 1 else 'speak'} of what was not measured")
-        return f"Of {len(findings)} claims of “{self.about.title}”, {', '.join(parts[:-1])}, and {parts[-1]}."
+        return (
+            f"Of {counted(len(findings), 'claim')} of “{self.about.title}”, {', '.join(parts[:-1])}, and {parts[-1]}."
+        )
 
 
 def paper_of(run: RunData, values: pl.DataFrame, states: Mapping[str, State]) -> Paper | None:

@@ -1,0 +1,54 @@
+"""Claims of a paper that can never hold are refused, and those of which nothing is measured are asked about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from tests.plan.test_accepted_in_silence import PLAN, asked, checked
+
+from fabriscope.model.errors import PlanError
+
+CLAIM = "of: gige, than: slow, benchmark: ping_pong, expect: lower"
+UNMEASURED = [
+    ("benchmark: ping_pong", "benchmark: bandwidth", "the benchmark bandwidth"),
+    ("benchmark: ping_pong", "benchmark: ping_pong, sizes: 1MiB..", "these sizes or settings"),
+    (CLAIM, "of: gige, benchmark: many_to_one, expect: {state: collapses}", "the benchmark many_to_one"),
+]
+NEVER = [
+    ("than: slow", "than: gige", "the claim 'x' sets 'gige' against itself, and is never decided -- name another"),
+    ("expect: lower", "expect: {lower_by: 120 %}", "nothing is lower by 120 %, as 100% less is nothing: write less "),
+    ("expect: lower", "expect: {ratio: -2..0}", "can never be, as nothing that is measured is 0 or less"),
+    ("expect: lower", "expect: {lower_by: 50Mb/s}", "'50Mb/s', and latency_ns_separate is a time -- write for"),
+    (CLAIM, "of: gige, benchmark: ping_pong, expect: {state: collapses}", "expects a state of ping_pong -- states are"),
+]
+
+
+def with_paper(folder: Path, old: str, new: str) -> Result:
+    claims = f"claims:\n  - {{say: x, {CLAIM}}}\n"
+    names = "names:\n  gige: {means: Gigabit}\n  slow: {means: Fast}\n"
+    (folder / "x.paper.yaml").write_text(f"title: T\n{names}{claims.replace(old, new)}")
+    here = "".join(f"    {name}: {{says: it, select: {{fabric: {name}}}}}\n" for name in ("gige", "slow"))
+    return checked(folder, f"{PLAN}paper:\n  file: x.paper.yaml\n  here:\n{here}")
+
+
+@pytest.mark.parametrize(("old", "new", "said"), UNMEASURED, ids=[row[1] for row in UNMEASURED])
+def test_claims_of_what_is_not_measured_are_asked_about(tmp_path: Path, old: str, new: str, said: str) -> None:
+    (one,) = asked(with_paper(tmp_path, old, new))
+    assert one.startswith(f"look again: paper: the claim 'x' speaks of what this plan does not measure, {said}")
+    assert one.endswith("(line 11)")
+
+
+@pytest.mark.parametrize(("old", "new", "said"), NEVER, ids=[row[1] for row in NEVER])
+def test_claims_that_can_never_hold_are_refused_with_their_line(tmp_path: Path, old: str, new: str, said: str) -> None:
+    told = with_paper(tmp_path, old, new)
+    assert isinstance(told.exception, PlanError), told.output
+    assert any("x.paper.yaml:6: " in one and said in one for one in str(told.exception).splitlines()), told.exception
+
+
+def test_claims_some_of_which_are_measured_are_not_asked_about(tmp_path: Path) -> None:
+    assert asked(with_paper(tmp_path, "", "")) == []
+    some = with_paper(tmp_path, "claims:\n", f"claims:\n  - {{say: y, {CLAIM.replace('ping_pong', 'bandwidth')}}}\n")
+    assert asked(some) == []
+    assert "  1 of 2 claims of the paper speak of what this plan does not measure\n" in some.output
