@@ -143,3 +143,8 @@ def test_streams_whose_time_the_plan_says_are_not_asked_about(tmp_path: Path) ->
     allowed = sorted(os.sched_getaffinity(0))[:1]
     bound = f"layers: [mpi]\nmpi: [{{name: openmpi, bind: {allowed}}}]\n"
     assert asked(checked(tmp_path, PLAN + bound)) == []
+
+
+def test_an_application_is_not_asked_to_keep_to_the_budget(tmp_path: Path) -> None:
+    old, new = of_hpl("{n: 1000}")
+    assert not any("it takes about" in one for one in asked(checked(tmp_path, PLAN.replace(old, new))))

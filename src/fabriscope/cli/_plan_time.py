@@ -108,7 +108,7 @@ def _of_the_whole(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric],
         place, seconds = _longest(plan, block, fabrics)
         section = plan.section.benchmarks.get(str(place[-1]))
         is_meant = section.duration is not None if section is not None else plan.section.launches <= USUAL_LAUNCHES
-        if is_meant and place[0] != "applications" and total_s <= LONG_S:
+        if (is_meant or place[0] == "applications") and total_s <= LONG_S:
             return  # whoever says how long streams are sent knows what they take, and who compares much starts much
         count = counted(_blocks(plan) * len(block), "launch")
         name, fix = {
