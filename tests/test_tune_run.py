@@ -57,7 +57,7 @@ pytestmark = pytest.mark.usefixtures("state")
         ("tcp_sack: [0, 1]", "tso: on..off", "tso: on..off is no range of numbers"),
         ("benchmark: bandwidth}", "benchmark: bandwith}", "no measurement over slow is that objective"),
         ("benchmark: bandwidth}", "benchmark: bandwidth, size: 8}", "no measurement over slow is that objective"),
-        ("benchmark: bandwidth}", "benchmark: bandwidth, layer: mpi}", "no measurement over slow is that objective"),
+        ("benchmark: bandwidth}", "benchmark: bandwidth, layer: mpi}", "the layer 'mpi' is not measured by this plan"),
         ("sizes: [64KiB]", "sizes: [64KiB, 1KiB]", "2 measurements over slow are that objective"),
         ("budget: 35s", "budget: 5s", "and what follows), and its budget is 5s -- write budget: "),
         ("budget: 35s", "budget: 35s\n  fabric: fast", "there is no fabric 'fast' to tune"),
