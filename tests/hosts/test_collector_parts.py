@@ -177,12 +177,15 @@ def test_what_waits_in_the_queues_of_interfaces_is_read_of_each_once(parts: dict
 
 
 def a_process(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[OSError] | None = None) -> Any:
-    """Return the processes of a host, to which number 4711 has come, of which perhaps nothing may be read."""
+    """Return the processes of a host, to which number 4711000 has come, of which perhaps nothing may be read.
+
+    No kernel gives that number: a real process of it would be looked at, too.
+    """
     every = parts["Processes"]("", {})
     monkeypatch.setitem(parts, "variables_of", lambda _: {})
 
     def readlink(path: str) -> str:
-        if "/4711/" not in path:
+        if "/4711000/" not in path:
             return os.readlink(path)  # noqa: PTH115 - as the collector does
         if error is not None:
             raise error
@@ -191,7 +194,7 @@ def a_process(parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: typ
     fake = type("os", (), {**vars(os), "readlink": staticmethod(readlink)})
     monkeypatch.setitem(parts, "os", fake)
     monkeypatch.setitem(parts, "parent_of", lambda _: 1)
-    every.new[4711] = parts["Process"](4711, 0.0)
+    every.new[4711000] = parts["Process"](4711000, 0.0)
     return every
 
 
@@ -200,18 +203,18 @@ def test_only_what_can_be_read_grows_too_old(
     parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch, error: type[OSError] | None
 ) -> None:
     every = a_process(parts, monkeypatch, error)
-    one = every.new[4711]
+    one = every.new[4711000]
     every.inspect(one, 0.5)
-    assert 4711 in every.new
+    assert 4711000 in every.new
     every.inspect(one, 2.0)
-    assert (4711 in every.old, 4711 in every.new) == ((True, False) if error is None else (False, True))
+    assert (4711000 in every.old, 4711000 in every.new) == ((True, False) if error is None else (False, True))
 
 
 def test_a_child_of_the_jobs_that_hides_is_a_problem_at_the_second_look(
     parts: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     every = a_process(parts, monkeypatch, PermissionError)
-    one = every.new[4711]
+    one = every.new[4711000]
     every.inspect(one, 0.1)
     every.inspect(one, 0.2)
     assert every.problems == {}  # a stranger's
@@ -219,7 +222,7 @@ def test_a_child_of_the_jobs_that_hides_is_a_problem_at_the_second_look(
     every.inspect(one, 0.4)
     assert every.problems == {}
     every.inspect(one, 0.8)
-    assert every.problems["open files"].startswith("those of process 4711 (")
+    assert every.problems["open files"].startswith("those of process 4711000 (")
 
 
 @pytest.mark.parametrize("argv", [["true"], ["sleep", "60"]])
