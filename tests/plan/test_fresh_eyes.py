@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fabriscope.cli import _plan_amounts, _plan_doubts, fabriscope
-from fabriscope.cli._plan_oddities import oddities
+from fabriscope.cli import fabriscope
+from fabriscope.cli._doubts import amounts, idle_keys, machine, oddities, times
 from fabriscope.model.errors import PlanError, ToolMissing
 from fabriscope.plan import expand, load
 from fabriscope.running import run
@@ -237,8 +237,8 @@ def test_it_is_asked_about_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old: str, new: str, line: int, said: str
 ) -> None:
     (tmp_path / "known").write_text("reno cubic\n")
-    monkeypatch.setattr(_plan_doubts, "CONGESTION_CONTROLS", tmp_path / "known")
-    monkeypatch.setattr(_plan_doubts, "MODULES", tmp_path)
+    monkeypatch.setattr(machine, "CONGESTION_CONTROLS", tmp_path / "known")
+    monkeypatch.setattr(machine, "MODULES", tmp_path)
     told = checked(tmp_path, changed(f"{PLAN}budget: 40s\n", old, new))
     asked = [one for one in told.output.splitlines() if one.startswith("look again: ")]
     assert any(one.startswith(f"look again: {said}") and one.endswith(f"(line {line})") for one in asked), told.output
@@ -249,10 +249,10 @@ def test_thousands_of_ranks_on_a_few_processors_are_asked_about(tmp_path: Path) 
     path.write_text(PLAN.replace(PING_PONG, "alltoall: {sizes: [8]}") + f"{MPI}ranks: 4096\n")
     plan = load(path, run.vocabulary())
     fabrics = planned_fabrics(plan)
-    ((place, sentence),) = _plan_amounts.oddities(plan, expand(plan, fabrics, 2), fabrics, 2)
+    ((place, sentence),) = amounts.oddities(plan, expand(plan, fabrics, 2), 2)
     assert place == ("ranks",)
     assert sentence.startswith("4096 ranks share this machine's 2 processors, 2048 on each, and mostly wait for one")
-    assert not list(_plan_amounts.oddities(plan, expand(plan, fabrics, 2), fabrics, None)), "of hosts elsewhere"
+    assert not list(amounts.oddities(plan, expand(plan, fabrics, 2), None)), "of hosts elsewhere"
 
 
 def test_a_plan_of_one_entry_compares_nothing(tmp_path: Path) -> None:
@@ -295,5 +295,5 @@ def test_no_example_is_asked_about(path: Path) -> None:
     plan = load(path, replace(run.vocabulary(), left_out={}, missing_here={}))
     fabrics = planned_fabrics(plan)
     schedule = expand(plan, fabrics, 2, 8 << 30)
-    assert not list(_plan_amounts.oddities(plan, schedule, fabrics, 2))
-    assert not list(oddities(plan))
+    assert not [*amounts.oddities(plan, schedule, 2), *times.oddities(plan, schedule, fabrics)]
+    assert not [*idle_keys.oddities(plan), *oddities.oddities(plan)]

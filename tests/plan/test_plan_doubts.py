@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fabriscope.cli import _plan_doubts, fabriscope
+from fabriscope.cli import fabriscope
+from fabriscope.cli._doubts import machine
 from fabriscope.hosts import mpi
 from fabriscope.model.errors import ToolMissing
 from fabriscope.model.mpi import MpiStack
@@ -69,8 +70,8 @@ def test_a_congestion_control_that_the_kernel_lacks_is_named(
     check: Check, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "known").write_text("reno cubic\n")
-    monkeypatch.setattr(_plan_doubts, "CONGESTION_CONTROLS", tmp_path / "known")
-    monkeypatch.setattr(_plan_doubts, "MODULES", tmp_path)
+    monkeypatch.setattr(machine, "CONGESTION_CONTROLS", tmp_path / "known")
+    monkeypatch.setattr(machine, "MODULES", tmp_path)
     told = check(PLAN.replace("64]}}", "64], socket: {congestion_control: [default, reno, cubik]}}}"))
     assert "kernel has no 'cubik'; did you mean 'cubic'? it has reno and cubic" in told.output
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from fabriscope.cli import _plan_doubts, fabriscope
+from fabriscope.cli import fabriscope
+from fabriscope.cli._doubts import machine
 from fabriscope.model.errors import PlanError
 
 PLAN = """name: x
@@ -106,7 +107,7 @@ def test_a_congestion_control_that_hosts_of_the_lab_may_not_choose_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knobs: str
 ) -> None:
     (tmp_path / "allowed").write_text("reno cubic\n")
-    monkeypatch.setattr(_plan_doubts, "ALLOWED_CONGESTION_CONTROLS", tmp_path / "allowed")
+    monkeypatch.setattr(machine, "ALLOWED_CONGESTION_CONTROLS", tmp_path / "allowed")
     setting = "" if knobs else ", settings: {congestion_control: nosuch}"
     said = "congestion_control: hosts of the lab may choose reno and cubic, and not 'nosuch': its launches would fail"
     assert [line for line in asked(check(tmp_path, f"lab: gige{setting}", knobs)) if said in line]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fabriscope.cli import _plan_claims, _plan_doubts, _plan_words, _usage
+from fabriscope.cli import _doubts, _plan_words, _usage
+from fabriscope.cli._doubts import claims
 from fabriscope.model.case import beside_words
 from fabriscope.model.counting import counted
 
@@ -47,7 +48,7 @@ def check(plan: Path, as_json: bool) -> None:
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
     tuned = tuning_plan.check(checked, schedule, fabrics)
-    doubts = list(_plan_doubts.doubts(checked, schedule, fabrics, total_s, cores))
+    doubts = list(_doubts.doubts(checked, schedule, fabrics, total_s, cores))
     missing = _plan_words.missing_library(checked)
     tuning_lines = tuning_plan.described(checked, fabrics, tuned) if tuned else ()
     notes = _notes(checked, schedule, fabrics, cores)  # a mistake that these find is told before anything else
@@ -120,7 +121,7 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
 
     yield from _plan_words.lone_lines(checked, schedule)
     yield from map(printable, plans.unmeasured(checked.section))
-    yield from _plan_claims.notes(checked, schedule)
+    yield from claims.notes(checked, schedule)
     yield from map(printable, settings.described(fabrics.values()))
     yield from map(printable, settings.described_libraries(checked.section.mpi, fabrics.values(), checked.hosts))
     used = {host for launch in schedule.launches for host in launch.entry.hosts}

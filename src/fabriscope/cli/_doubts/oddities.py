@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from fabriscope.cli import _plan_switch_oddities
+from fabriscope.cli._doubts import switch_oddities
 from fabriscope.model.counting import counted, listed
 from fabriscope.model.host_lists import twice
 from fabriscope.model.layers import layer_of
@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Doubt = tuple[tuple[str | int, ...], str]
 """Where it stands in the plan, nowhere for the whole of it, and a sentence."""
+MOST_LAB_BITS_PER_S = 10 * 10**9
+"""Every frame costs the switch some microseconds: beyond this a lab cannot be expected to keep the rate."""
+MOST_LOSS = 0.01
+"""With more, TCP waits for time-outs most of the time."""
 LONG_DELAY_NS = 100_000_000
 """From host to host: no two places on earth are farther apart on a cable."""
 LEAST_FRAMES_TO_A_LOSS = 100
@@ -31,7 +35,7 @@ def oddities(plan: Plan) -> Iterator[Doubt]:
 
     for name, switch in switches(plan).items():
         yield from _of_switch(name, switch)
-    for name, sentence in _plan_switch_oddities.oddities(plan):
+    for name, sentence in switch_oddities.oddities(plan):
         yield ("fabrics", name), sentence
     yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
     yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan), *_of_targets(plan))
@@ -46,6 +50,12 @@ def oddities(plan: Plan) -> Iterator[Doubt]:
 
 
 def _of_switch(name: str, switch: SwitchSpec) -> Iterator[Doubt]:
+    if switch.rate_bits_per_s > MOST_LAB_BITS_PER_S:
+        what = f"{name}: a lab's switch does not keep up with {switch.rate_bits_per_s / 1e9:g} Gb/s"
+        yield ("fabrics", name, "lab", "rate"), f"{what}; `fabriscope lab selftest` says what it reaches"
+    if switch.loss_share > MOST_LOSS:
+        lost = f"{100 * switch.loss_share:.4g} % of all frames are lost"
+        yield ("fabrics", name, "lab", "loss"), f"{name}: {lost}, so that TCP mostly waits for time-outs"
     if switch.delay_ns >= LONG_DELAY_NS:
         delay = f"{switch.delay_ns / 1e9:g} s"
         what = f"{name}: a delay of {delay} from host to host; a number without a unit is in seconds"

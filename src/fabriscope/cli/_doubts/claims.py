@@ -10,7 +10,7 @@ from fabriscope.model.errors import shown
 
 if TYPE_CHECKING:
     from fabriscope.analysis.papers.selections import Attributes
-    from fabriscope.cli._plan_oddities import Doubt
+    from fabriscope.cli._doubts.oddities import Doubt
     from fabriscope.model.paper import Claim, Meant
     from fabriscope.plan import Plan, Schedule
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from fabriscope.cli._plan_oddities import Doubt
+from fabriscope.cli._doubts.oddities import Doubt
 from fabriscope.cli._plan_words import time_words
 from fabriscope.model.applications import HPL, INSTRUMENTS
 from fabriscope.model.benchmarks import kind_of

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from fabriscope.cli._plan_words import time_words
 from fabriscope.model.counting import counted
 from fabriscope.model.units import duration_words
 
 if TYPE_CHECKING:
-    from fabriscope.cli._plan_oddities import Doubt
+    from fabriscope.cli._doubts.oddities import Doubt
     from fabriscope.plan import Plan
 
 MOST_CASE_TIMEOUT_NS = 4 * 3600 * 10**9
@@ -39,7 +40,17 @@ def oddities(plan: Plan, total_s: float) -> Iterator[Doubt]:
     if section.case_timeout > MOST_CASE_TIMEOUT_NS:
         what = f"case_timeout: a launch that hangs is waited for {duration_words(section.case_timeout)}"
         yield ("case_timeout",), f"{what}; write for example 1min, or leave it out"
-    most_ns = MOST_RUNS_IN_A_JOB * max(total_s * 1e9, LEAST_RUN_NS)
-    if submit.duration is not None and submit.duration > most_ns:
-        what = f"submit: a duration of {duration_words(submit.duration)} is more than {MOST_RUNS_IN_A_JOB} times what"
-        yield ("submit", "duration"), f"{what} the run takes, and jobs that ask for less start sooner; leave it out"
+    yield from _of_durations(submit.duration, total_s)
+
+
+def _of_durations(duration_ns: int | None, total_s: float) -> Iterator[Doubt]:
+    """Yield that a job is shorter than its run, or much longer."""
+    if duration_ns is None:
+        return
+    place, what = ("submit", "duration"), f"submit: a duration of {duration_words(duration_ns)}"
+    if duration_ns < total_s * 1e9:
+        what += f" ends the job before the run, about {time_words(total_s)}"
+        yield place, f"{what}; a number without a unit is in seconds: write 2h, or leave it out"
+    elif duration_ns > MOST_RUNS_IN_A_JOB * max(total_s * 1e9, LEAST_RUN_NS):
+        what += f" is more than {MOST_RUNS_IN_A_JOB} times what the run takes"
+        yield place, f"{what}, and jobs that ask for less start sooner; leave it out"

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from fabriscope.cli import _plan_idle_keys, _plan_time
-from fabriscope.cli._plan_oddities import Doubt
+from fabriscope.cli._doubts.oddities import Doubt
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted, listed
 from fabriscope.model.ranks import CYCLIC, layout_of
 
 if TYPE_CHECKING:
-    from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
     from fabriscope.plan.benchmark_sections import BenchmarkSection
 
 MOST_RANKS_PER_PROCESSOR = 32
 """With more, ranks wait for a processor most of the time."""
 MOST_MARGIN = 0.25
+LEAST_ORDER = 100
 LEAST_BLOCKS_TO_GO_ON = 6
 """Of a plan that goes on until it is decided: where eight sizes are 5 % apart and blocks spread by 5 %, five blocks
 decide 7 % of them and eight 24 % (docs/statistics.md)."""
@@ -27,14 +26,13 @@ LEAST_SOCKET_BUFFER_BYTES = {"send_buffer": 2304, "receive_buffer": 1152}
 """Half of what Linux gives at least (SOCK_MIN_SNDBUF, SOCK_MIN_RCVBUF of x86-64): it doubles what it is told."""
 
 
-def oddities(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], processors: int | None) -> Iterator[Doubt]:
+def oddities(plan: Plan, schedule: Schedule, processors: int | None) -> Iterator[Doubt]:
     """Yield place and sentence of each; `processors` are those of this machine, where all hosts are on it."""
-    yield from _plan_time.oddities(plan, schedule, fabrics)
     if processors is not None:
         yield from _of_ranks(plan, schedule, processors)
-    yield from (*_of_arrangements(plan, schedule), *_plan_idle_keys.oddities(plan))
+    yield from _of_arrangements(plan, schedule)
     yield from _of_values(plan)
-    yield from _of_windows(plan)
+    yield from (*_of_windows(plan), *_of_orders(plan))
     section = plan.section
     if section.until == "decided" and LEAST_BLOCKS <= section.launches < LEAST_BLOCKS_TO_GO_ON:
         what = f"launches: at most {section.launches} blocks decide large differences alone"
@@ -104,3 +102,16 @@ def _of_cut_windows(name: str, section: BenchmarkSection) -> Iterator[Doubt]:
         place = ("benchmarks", name, "window")
         yield place, f"{what}; write `in_flight_limit: {size_text(size * windows[-1]).replace(' ', '')}`, or one window"
         return
+
+
+def _of_orders(plan: Plan) -> Iterator[Doubt]:
+    """Yield matrices that are too small to tell anything, or that one block holds."""
+    hpl = plan.section.applications.hpl
+    if hpl is None or hpl.n is None:
+        return
+    if hpl.n < LEAST_ORDER:
+        what = f"hpl: n: {hpl.n} is solved before anything can be timed"
+        yield ("applications", "hpl", "n"), f"{what}; write for example 10000"
+    elif hpl.nb > hpl.n:
+        what = f"hpl: a block of nb: {hpl.nb} is more than the matrix of n: {hpl.n}, so that one rank does it all"
+        yield ("applications", "hpl", "nb"), f"{what}; leave nb out, or write a larger n"

@@ -10,7 +10,7 @@ from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.counting import listed
 
 if TYPE_CHECKING:
-    from fabriscope.cli._plan_oddities import Doubt
+    from fabriscope.cli._doubts.oddities import Doubt
     from fabriscope.plan import Plan
     from fabriscope.plan.schema import FabricSection
 
