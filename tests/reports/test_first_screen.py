@@ -118,6 +118,13 @@ def test_the_legend_has_the_looks_that_the_picture_has() -> None:
     assert shown == ["shown, trust A or B", "shown, in part trust C or D: weak", "undecided"]
 
 
+@pytest.mark.parametrize("verdict", ["faster", "slower", "equivalent", "undecided"])
+@pytest.mark.parametrize("strength", [SOUND, WEAK, LOOSE])
+def test_no_look_is_without_a_word_in_the_legend(verdict: str, strength: str) -> None:
+    picture = str(forest([ForestLine("a / b", "at 1 B", verdict, 0.9, 1.1, (0.5, 1.6), strength)]))
+    assert sum(f">{words}</text>" in picture for words, *_ in LEGEND) == 1
+
+
 def test_the_answer_and_its_picture_stand_before_the_first_section(tmp_path: Path) -> None:
     data = write_run(tmp_path / "run", Shape(sizes=(1, 1024), launch_count=3, stacks=())).read()
     (page,) = html_page.render(data, tmp_path, Options())

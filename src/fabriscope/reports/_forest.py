@@ -33,6 +33,8 @@ LEGEND = (
     ("shown, in part trust C or D: weak", FASTER, WEAK),
     ("shown, all D: unreliable", FASTER, LOOSE),
     ("equivalent", EQUIVALENT, SOUND),
+    ("equivalent, in part trust C or D: weak", EQUIVALENT, WEAK),
+    ("equivalent, all D: unreliable", EQUIVALENT, LOOSE),
     ("undecided", UNDECIDED, SOUND),
 )
 SHAPES = ("thick: ratios of all comparisons, least to most", "thin: their intervals")
