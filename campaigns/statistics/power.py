@@ -10,6 +10,7 @@ block have in common: what the machine is going through at the time.
 
 from __future__ import annotations
 
+import bisect
 import math
 import sys
 
@@ -35,12 +36,27 @@ def papers_power(runs: int) -> float:
     return float(nct.sf(edge, freedom, shift) + nct.cdf(-edge, freedom, shift))
 
 
+def blocks_for_power(effect: float) -> int:
+    """Return how many blocks a plan needs that is looked at once, at its end, by the paired t test.
+
+    `effect` is the true log ratio over the standard deviation of a block's; raises ValueError unless it is positive.
+    """
+    if not effect > 0:
+        raise ValueError(f"no number of blocks tells an effect of {effect:g}")
+
+    def suffices(count: int) -> bool:
+        edge = t.ppf(1 - ERROR / 2, count - 1)
+        return bool(nct.sf(edge, count - 1, effect * math.sqrt(count)) >= POWER)
+
+    most = 2
+    while not suffices(most):
+        most *= 2
+    return 2 + bisect.bisect_left(range(2, most), True, key=suffices)
+
+
 def fixed_blocks(shared: float) -> int:
-    """Return how many blocks a plan needs that is looked at once, at its end, by the paired t test."""
-    shift = math.log(TRUE_RATIO) / (NOISE * math.sqrt(2 * (1 - shared)))
-    counts = range(2, MOST_BLOCKS)
-    edges = {count: t.ppf(1 - ERROR / 2, count - 1) for count in counts}
-    return next(count for count in counts if nct.sf(edges[count], count - 1, shift * math.sqrt(count)) >= POWER)
+    """Return the same for launches that share so much of their noise's variance."""
+    return blocks_for_power(math.log(TRUE_RATIO) / (NOISE * math.sqrt(2 * (1 - shared))))
 
 
 def blocks_until_decided(noise: np.random.Generator, runs: int, shared: float, most: int) -> tuple[np.ndarray, int]:
