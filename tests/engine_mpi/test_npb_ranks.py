@@ -11,6 +11,7 @@ from tests import needs
 
 from fabriscope import engine_binary
 from fabriscope.model.applications import CLASSES, MOST_RANKS, NPB, can_use, nas_benchmark
+from fabriscope.model.nas_memory import about_bytes
 
 STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 MOST_ASKED = 1 << 20
@@ -43,3 +44,15 @@ def test_the_program_and_a_plans_check_agree(kernel: str) -> None:
 def test_a_conjugate_gradient_of_class_s_has_an_eighth_of_the_order_at_most() -> None:
     program = str(engine_binary.build_npb(STACKS[0]))
     assert [count for count in (64, 128, 256) if takes(program, "cg", "S", count)] == [64, 128]
+
+
+@pytest.mark.parametrize("kernel", sorted(MOST_RANKS))
+def test_what_a_plans_check_says_of_memory_is_about_what_the_program_says(kernel: str) -> None:
+    program = str(engine_binary.build_npb(STACKS[0]))
+    for problem_class in CLASSES:
+        count = 4 if kernel == "bt" or (kernel, problem_class) == ("is", "D") else 2
+        words = [program, kernel, problem_class, "--dry-run", "--rank-count", str(count)]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        said = json.loads(done.stdout.splitlines()[0])
+        needed = said["needed_bytes_per_rank"] * count if "needed_bytes_per_rank" in said else said["needed_bytes"]
+        assert about_bytes(nas_benchmark(kernel, problem_class)) == pytest.approx(needed, rel=0.01, abs=1 << 20)

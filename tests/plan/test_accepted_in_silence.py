@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from fabriscope.cli import fabriscope
+from fabriscope.cli._doubts import settings
 
 FABRICS = "  gige: {lab: gige}\n  slow: {lab: ethernet-100}\n"
 REAL = "  gige: {interface: eth0}\n  slow: {interface: ib0}\n"
@@ -40,6 +41,14 @@ def of_lab(told: str) -> Change:
     return "slow: {lab: ethernet-100}", f"slow: {{lab: {{preset: ethernet-100, {told}}}}}"
 
 
+def of_settings(told: str) -> Change:
+    return "slow: {lab: ethernet-100}", f"slow: {{lab: ethernet-100, settings: {{{told}}}}}"
+
+
+VICTIM: list[Change] = [
+    ("node[1-2]", "node[1-6]"),
+    (END, "many_to_one: {to: node1, from: 'node[2-4]', victim: {from: node5, to: node6}}\n"),
+]
 ASKED: list[tuple[str, list[Change], int, str]] = [
     ("both windows cut", [(PING_PONG, "bandwidth: {sizes: [1MiB], window: [16, 64]}")], 7,
      "bandwidth: at 1 MiB the windows 16 and 64 are one measurement: the in_flight_limit of 4 MiB leaves 4; write "
@@ -66,6 +75,39 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
      "openmpi: bind names processor 8000, and this machine lets this run use "),
     ("a block beyond the matrix", [of_hpl("{n: 100, nb: 512}")], 9, "hpl: a block of nb: 512 is more than the matrix"),
     ("a tiny matrix", [of_hpl("{n: 10}")], 9, "hpl: n: 10 is solved before anything can be timed; write for example"),
+    ("memory of a kernel", [of_npb("{kernels: [FT], class: D}")], 9, "npb: NAS FT D on 2 ranks needs 98304 MiB of"),
+    ("fewer processors than ranks", [(END, "layers: [mpi]\nmpi: [{name: openmpi, bind: [0]}]\nplacements: [intra]\n")],
+     11, "openmpi: bind names 1 processor for 2 ranks of a host: its launches would fail; name one for each"),
+    # settings that hosts do not have
+    *(
+        (f"{name} of a lab", [of_settings(f"{name}: {value}")], 5,
+         f"{name}: it is of a real card, and hosts of a lab have none (veth): its launches would fail; {fix}")
+        for name, value, fix in [
+            ("rx_ring", 512, "write `switch_buffer: 64KiB`, which a lab has, or leave it out"),
+            ("rx_pause", "on", "write `switch_on_full: pause`, which a lab has, or leave it out"),
+            ("pfc_priorities", 3, "write `pfc: 3` in its `lab:`, which a lab has, or leave it out"),
+            ("lro", "on", "write `gro: on`, which a lab has, or leave it out"),
+            ("irq_affinity", 0, "leave it out"),
+        ]
+    ),
+    ("a tuned ring", [(END, "tune: {knobs: {rx_ring: [64, 512]}, fabric: slow, objective: {benchmark: ping_pong, "
+                            "size: 8}}\n")], 10, "rx_ring: it is of a real card"),
+    # priorities
+    ("a class without priorities", [("{lab: gige}", "{lab: gige, traffic_class: 32}")], 4,
+     "gige: traffic_class does nothing: its switch has one queue for all priorities; write `lab: {preset: gige, pfc: "),
+    ("a class that none pauses", [("{lab: gige}", "{lab: {preset: gige, alpha: 2}, traffic_class: 32}")], 4,
+     "gige: traffic_class does nothing: all that crosses it has one priority, which is not paused; write `lab: {pre"),
+    ("a class that MPI does not send",
+     [("{lab: gige}", "{lab: {preset: gige, pfc: 3}, traffic_class: 96}"), (END, MPI)], 4,
+     "gige: traffic_class does nothing: nothing measured over it sends a class; TCP by itself and RDMA do; add the"),
+    ("a priority that nothing has", [("{lab: gige}", "{lab: {preset: gige, pfc: 3}}")], 4,
+     "gige: pfc pauses nothing that is measured: what crosses it has the priority 0; write `traffic_class: 96` beside"),
+    ("a victim without priorities", [*VICTIM, (PING_PONG, "victim_latency: {sizes: [8], victim_traffic_class: 32}")], 7,
+     "victim_latency: victim_traffic_class does nothing: no switch here has priorities; write `lab: {preset: gige, p"),
+    ("a victim of one priority",
+     [*VICTIM, (PING_PONG, "victim_latency: {sizes: [8], victim_traffic_class: 100}"),
+      ("{lab: gige}", "{lab: {preset: gige, pfc: 3}, traffic_class: 96}")], 7,
+     "victim_latency: victim_traffic_class does nothing: the incast beside it has the priority 3, too; write for exam"),
     # jobs
     ("two schedulers", [("node[1-2]", "pbs"), (FABRICS, REAL), (END, "submit: {nodes: 2, scheduler: slurm}\n")], 2,
      "hosts: pbs are the hosts of a job of pbs, and submit asks slurm for one; write `hosts: slurm`"),
@@ -74,6 +116,9 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
     ("more nodes than hosts", [(FABRICS, REAL), (END, "submit: {nodes: 3}\n")], 10,
      "submit: a job of 3 nodes is asked for, and the plan names 2 hosts; write `hosts: @allocation`"),
     ("nodes for a lab", [(END, "submit: {nodes: 3}\n")], 10, "3 nodes is asked for, and a lab is all on its first"),
+    ("a job shorter than its tuning",
+     [(END, "submit: {duration: 2min}\ntune: {knobs: {switch_delay: [1us, 9us]}, fabric: slow, objective: {benchmark: "
+            "ping_pong, size: 8}}\n")], 10, "submit: a duration of 2min ends the job before the run, about "),
     ("a job of weeks", [(END, "submit: {nodes: 2, duration: 1000h}\n")], 10, "a duration of 1000h is more than 100"),
     ("a time-out of weeks", [(END, "case_timeout: 500h\n")], 10, "a launch that hangs is waited for 500h; write for"),
     ("srun in a lab", [(END, f"{MPI}launcher: srun\n")], 12, "launcher: srun starts jobs of Slurm, and hosts of a "),
@@ -140,9 +185,30 @@ def test_a_plan_without_any_of_it_is_not_asked_about(tmp_path: Path) -> None:
 
 def test_streams_whose_time_the_plan_says_are_not_asked_about(tmp_path: Path) -> None:
     assert asked(checked(tmp_path, PLAN.replace(PING_PONG, "many_to_one: {sizes: 1..1MiB, duration: 2s}"))) == []
-    allowed = sorted(os.sched_getaffinity(0))[:1]
-    bound = f"layers: [mpi]\nmpi: [{{name: openmpi, bind: {allowed}}}]\n"
-    assert asked(checked(tmp_path, PLAN + bound)) == []
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_ranks_of_a_labs_hosts_on_one_processor_are_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(count)))
+    told = asked(checked(tmp_path, f"{PLAN}layers: [mpi]\nmpi: [{{name: openmpi, bind: [0]}}]\n"))
+    said = "look again: openmpi: bind puts a rank of each of 2 hosts on processor 0, since hosts of a lab share this "
+    assert [one.startswith(said) for one in told] == [True] * (count - 1), told
+
+
+def test_a_governor_that_processors_lack_is_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "POLICIES", tmp_path)
+    text = PLAN.replace(*of_settings("governor: ondemand"))
+    (told,) = asked(checked(tmp_path, text))
+    assert "governor: this machine's processors have none that could be set: its launches would fail" in told
+    (tmp_path / "policy0").mkdir()
+    known = tmp_path / "policy0" / "scaling_available_governors"
+    known.write_text("performance powersave\n")
+    (told,) = asked(checked(tmp_path, text))
+    assert "processors have performance and powersave, and not 'ondemand'" in told
+    known.write_text("performance ondemand\n")
+    assert asked(checked(tmp_path, text)) == []
 
 
 def test_an_application_is_not_asked_to_keep_to_the_budget(tmp_path: Path) -> None:

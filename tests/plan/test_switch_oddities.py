@@ -19,7 +19,7 @@ benchmarks:
   ping_pong: {sizes: [8]}
 """
 TUNE = "tune: {knobs: {KNOBS}, objective: {benchmark: ping_pong}, budget: 30min}\n"
-PFC = "lab: {preset: gige, pfc: 3, xoff: 60KiB, xon: 30KiB}"
+PFC = "traffic_class: 96, lab: {preset: gige, pfc: 3, xoff: 60KiB, xon: 30KiB}"
 
 
 def check(folder: Path, near: str, knobs: str = "") -> Result:

@@ -48,18 +48,19 @@ def check(plan: Path, as_json: bool) -> None:
     total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
     added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
     tuned = tuning_plan.check(checked, schedule, fabrics)
-    doubts = list(_doubts.doubts(checked, schedule, fabrics, total_s, cores))
+    tuned_s = tuned.total_ns / 1e9 if tuned else 0.0
+    doubts = list(_doubts.doubts(checked, schedule, fabrics, total_s + added_s + tuned_s, cores))
     missing = _plan_words.missing_library(checked)
     tuning_lines = tuning_plan.described(checked, fabrics, tuned) if tuned else ()
     notes = _notes(checked, schedule, fabrics, cores)  # a mistake that these find is told before anything else
     lines = [*_plan_words.fabric_lines(checked, fabrics), *_entries(schedule, expected), *notes, *tuning_lines]
     if as_json:
-        times = {"expected_s": total_s, "most_added_s": added_s + (tuned.total_ns / 1e9 if tuned else 0)}
+        times = {"expected_s": total_s, "most_added_s": added_s + tuned_s}
         about = {"launches": _launches(schedule, expected), "cases": len(schedule.cases), **times}
         click.echo(json.dumps({**about, "look_again": doubts}, indent=1))
     else:
         click.echo(f"{plan}: {'a good plan' if missing is None else 'it cannot be run on this machine yet'}")
-        _say(lines, _whole(checked, schedule, total_s), doubts)
+        _say(lines, _whole(checked, schedule, total_s, tuned_s), doubts)
         _say_rounds(checked.section.sharpen, added_s)
     if missing is not None:
         raise missing
@@ -158,18 +159,20 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
         yield f"{block[index].entry.label()} measures alone: {reason}"
 
 
-def _whole(checked: Plan, schedule: Schedule, total_s: float) -> str:
+def _whole(checked: Plan, schedule: Schedule, total_s: float, tuned_s: float) -> str:
     """Return how much the whole run is."""
+    time = _plan_words.time_words(total_s)
+    time += f", and at most about {_plan_words.time_words(tuned_s)} of tuning" if tuned_s else ""
     if checked.section.until == "decided":
         return (
             f"{counted(len(schedule.cases), 'case')}, until comparisons are decided:"
-            f" at most {counted(checked.section.launches, 'block')}, and about {_plan_words.time_words(total_s)}"
+            f" at most {counted(checked.section.launches, 'block')}, and about {time}"
         )
     beside = beside_words(launch.entry for launch in schedule.launches)
     return (
         f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.launches, 'launch')} of each entry,"
         f" {counted(len(schedule.launches), 'launch')} in all{f' ({beside})' if beside else ''},"
-        f" about {_plan_words.time_words(total_s)}"
+        f" about {time}"
     )
 
 

@@ -15,6 +15,8 @@ Scope = Literal["interface", "host", "machine"]
 Setting = str | int | float | bool
 Reads = Callable[[Setting], str]
 _DISRUPTIVE = "the link may go down for a moment"
+_OF_ANY = "-k"
+"""ethtool's option of what the kernel does itself; rings, pauses and interrupts are of a card."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class Knob:
     """The fact of a host that tells it, `{interface}` in it: what an audit's finding is about."""
     touches: str = ""
     """What else changes for a moment."""
+    needs_card: bool = False
+    """Whether a virtual interface (veth), which has no card behind it, lacks it."""
 
 
 def number(least: int, most: int = 2**31 - 1) -> Reads:
@@ -111,9 +115,12 @@ def of_file(name: str, does: str, path: str, value: Reads, scope: Scope, fact: s
 
 def of_ethtool(
     name: str, does: str, read: str, pattern: str, make: tuple[str, str], value: Reads, fact: str, *,
-    is_mild: bool = True,
+    is_mild: bool = True, needs_card: bool | None = None,
 ) -> Knob:  # fmt: skip
-    """Return the knob of what ethtool prints with the option `read`, and sets with an option and a word."""
+    """Return the knob of what ethtool prints with the option `read`, and sets with an option and a word.
+
+    Unless `needs_card` says it, features (`-k`) need no card, and everything else does.
+    """
     option, argument = make
 
     def change(interface: str, new: str) -> Change:
@@ -123,9 +130,9 @@ def of_ethtool(
             what, new, "", ("ethtool", read, interface), (*words, new), (*words, "{old}"), read_pattern=pattern
         )
 
-    return Knob(
-        name, does, value, change, "interface", f"interface.{{interface}}.{fact}", "" if is_mild else _DISRUPTIVE
-    )
+    told_by, touches = f"interface.{{interface}}.{fact}", "" if is_mild else _DISRUPTIVE
+    is_of_card = read != _OF_ANY if needs_card is None else needs_card
+    return Knob(name, does, value, change, "interface", told_by, touches, is_of_card)
 
 
 def of_script(
@@ -141,7 +148,7 @@ def of_script(
 
 
 def of_interface_scripts(name: str, does: str, read: str, make: str, value: Reads, *, is_mild: bool = True) -> Knob:
-    """Return the knob of an interface that one script of shell prints and another one sets; `$1` is the interface.
+    """Return the knob of a card that one script of shell prints and another one sets; `$1` is its interface.
 
     `$2` is the value that is to be set.
     """
@@ -152,7 +159,7 @@ def of_interface_scripts(name: str, does: str, read: str, make: str, value: Read
         what = _what(name, "interface", interface)
         return Change(what, new, "", told, (*words, new), (*words, "{old}"), read_pattern=r"\A(\S+)\Z")
 
-    return Knob(name, does, value, change, "interface", touches="" if is_mild else _DISRUPTIVE)
+    return Knob(name, does, value, change, "interface", touches="" if is_mild else _DISRUPTIVE, needs_card=True)
 
 
 def _what(name: str, scope: Scope, interface: str) -> str:

@@ -12,4 +12,5 @@ KNOB = of_ethtool(
     ("-K", "lro"),
     on_or_off,
     "lro",
+    needs_card=True,
 )

@@ -14,13 +14,14 @@ from fabriscope.adapters.hpl import PROGRAMS
 from fabriscope.adapters.npb_reference import program_of
 from fabriscope.hosts import access, facts
 from fabriscope.launch.site import Site
-from fabriscope.model.applications import HPL, INSTRUMENTS, NPB_REFERENCE, nas_problem
+from fabriscope.model.applications import HPL, INSTRUMENTS, NPB_REFERENCE, nas_problem, order_in
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.case import Case
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import HERE, Fact
 from fabriscope.model.mpi import MpiStack
+from fabriscope.model.nas_memory import about_bytes, largest_class
 from fabriscope.plan import Plan, Schedule
 from fabriscope.plan.applications import wants_profile
 
@@ -62,7 +63,7 @@ def check(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
     cases = [case for launch in first for case in launch.cases if launch.entry.instrument in INSTRUMENTS]
     here = facts.collect(HERE) if in_lab and cases else None
     is_near = not any(host.is_remote for host in site.hosts.values())
-    needed: dict[tuple[str | None, str, int], int | None] = {}  # the same over every fabric
+    needed: dict[tuple[str | None, str, int], int] = {}  # the same over every fabric
     for case in cases:
         if is_near or case.entry.instrument == HPL:
             _check_program(case, site, is_near=is_near)
@@ -74,13 +75,22 @@ def check(schedule: Schedule, site: Site, *, in_lab: bool) -> None:
             if case.entry.instrument == HPL:
                 _check_cores(case, where, _cores(known, is_here=here is not None), rank_count)
             needs, available = needed[problem], _known(known, "memory.available_bytes")
-            if needs is not None and available is not None and available < needs * rank_count / ranks:
+            if available is not None and available < needs * rank_count / ranks:
                 raise LaunchError(
                     f"{kind_of(case.benchmark).title} on {ranks} ranks needs"
                     f" {needs * rank_count // ranks >> 20} MiB of memory, and {available >> 20} MiB are available",
                     where=where,
-                    fix="choose a smaller problem, or more hosts",
+                    fix=_that_fits(case, available * ranks / rank_count, in_lab=in_lab),
                 )
+
+
+def _that_fits(case: Case, memory_bytes: float, *, in_lab: bool) -> str:
+    """Return what to choose of a problem that is too large for what its ranks have together."""
+    more = "" if in_lab else ", or more hosts"
+    if case.entry.instrument == HPL:
+        return f"write n: {order_in(memory_bytes, int(case.parameter_map['nb']))} or less{more}"
+    largest = largest_class(case.entry.instrument, case.benchmark, len(case.entry.hosts), memory_bytes)
+    return f"write class: {largest}, the largest that fits{more}" if largest else f"choose another kernel{more}"
 
 
 def memory_per_host(plan: Plan, known: Mapping[str, Sequence[Fact]]) -> int | None:
@@ -145,13 +155,13 @@ def _check_cores(case: Case, where: str, cores: int | None, ranks: int) -> None:
         )
 
 
-def _needed_bytes(case: Case, site: Site) -> int | None:
-    """Return the memory that all ranks of a case take together; None where nobody can tell."""
+def _needed_bytes(case: Case, site: Site) -> int:
+    """Return the memory that all ranks of a case take together; about, before our kernels are compiled."""
     if case.entry.instrument == HPL:
         return DOUBLE_BYTES * int(case.parameter_map["n"]) ** 2
     program = site.npb.get(case.entry.mpi or "")
     if program is None or not Path(program).is_file():
-        return None
+        return about_bytes(case.benchmark)
     env = (f"{name}={value}" for name, value in site.mpi[case.entry.mpi or ""].env.items())
     argv = (program, *nas_problem(case.benchmark), "--rank-count", str(len(case.entry.hosts)), "--dry-run")
     done = access.run(HERE, ("env", *env, *argv), DRY_RUN_S)

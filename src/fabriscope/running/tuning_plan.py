@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from fabriscope import plan as plans
 from fabriscope.knobs import readers
@@ -87,7 +88,9 @@ def time_of(plan: Plan, bases: Bases, fabrics: Fabrics, value_counts: Sequence[i
 
 
 def check(plan: Plan, schedule: plans.Schedule, fabrics: Fabrics) -> TuningTime | None:
-    """Return what the plan's tuning takes; None without one.
+    """Return what the plan's tuning takes, as launches are expected to last; None without one.
+
+    Which design fits its budget is chosen by the least that they last (`time_of`).
 
     Raises PlanError where its objective is none, or its budget is too small for any design.
     """
@@ -96,7 +99,8 @@ def check(plan: Plan, schedule: plans.Schedule, fabrics: Fabrics) -> TuningTime 
         return None
     values = values_of(plan)
     # What is set now may be a value more of each.
-    time = time_of(plan, Bases(plan, schedule.launches), fabrics, [1 + len(one) for one in values.values()])
+    bases = Bases(plan, schedule.launches)
+    time = time_of(plan, bases, fabrics, [1 + len(one) for one in values.values()])
     if time.total_ns > tune.budget:
         least = f"{math.ceil(time.total_ns / 6e9) / 10:.1f}min"
         raise PlanError(
@@ -105,7 +109,8 @@ def check(plan: Plan, schedule: plans.Schedule, fabrics: Fabrics) -> TuningTime 
             where=plan.where("tune", "budget"),
             fix=f"write budget: {least}, tune fewer settings, or shorten the plan's own budget",
         )
-    return time
+    expected = plans.expected_by_launch(bases.all, fabrics, plan.guests)
+    return replace(time, prices=Prices(expected[bases.objective.launch_id], sum(expected.values()), len(bases.all)))
 
 
 def described(plan: Plan, fabrics: Fabrics, time: TuningTime) -> Iterator[str]:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from fabriscope.cli._doubts import amounts, claims, idle_keys, jobs, machine, nothing, oddities, times
+from fabriscope.cli._doubts import (
+    amounts,
+    claims,
+    idle_keys,
+    jobs,
+    machine,
+    nothing,
+    oddities,
+    settings,
+    times,
+    traffic_classes,
+)
 
 if TYPE_CHECKING:
     from fabriscope.model.fabric import Fabric
@@ -24,6 +35,8 @@ def doubts(
         idle_keys.oddities(plan),
         jobs.oddities(plan, total_s),
         machine.doubts(plan, schedule, fabrics),
+        settings.doubts(plan),
+        traffic_classes.doubts(plan),
         claims.doubts(plan, schedule),
         nothing.doubts(plan, schedule),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,7 @@ def oddities(plan: Plan, schedule: Schedule, processors: int | None) -> Iterator
     """Yield place and sentence of each; `processors` are those of this machine, where all hosts are on it."""
     if processors is not None:
         yield from _of_ranks(plan, schedule, processors)
-    yield from _of_arrangements(plan, schedule)
+    yield from (*_of_arrangements(plan, schedule), *_of_bindings(plan, schedule))
     yield from _of_values(plan)
     yield from (*_of_windows(plan), *_of_orders(plan))
     section = plan.section
@@ -55,6 +56,17 @@ def _of_arrangements(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
     if CYCLIC in plan.section.arrangement and CYCLIC not in layouts:
         what = "arrangement: cyclic does nothing where each host has one rank"
         yield ("arrangement",), f"{what}; write `ranks` for more, or leave it out"
+
+
+def _of_bindings(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+    """Yield that a library is told of fewer processors than a host has ranks: such launches are refused."""
+    for at, stack in enumerate(plan.section.mpi):
+        counts = (max(Counter(one.hosts).values()) for one in schedule.entries if one.mpi == stack.name)
+        ranks = max(counts, default=0)
+        if isinstance(stack.bind, tuple) and len(stack.bind) < ranks:
+            what = f"{stack.name}: bind names {counted(len(stack.bind), 'processor')} for {ranks} ranks of a host"
+            fix = "name one for each, or write `bind: core`"
+            yield ("mpi", at, "bind"), f"{what}: its launches would fail; {fix}"
 
 
 def _of_values(plan: Plan) -> Iterator[Doubt]:

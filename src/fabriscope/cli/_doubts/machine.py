@@ -36,7 +36,8 @@ _OF_EVERY_RANK = ("alltoall", "alltoallv", "allgather", "allgatherv")
 def doubts(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
     """Yield place and sentence of each."""
     if is_this(plan):
-        yield from (*_of_applications(plan, schedule, fabrics), *_of_messages(schedule), *_of_bindings(plan))
+        yield from (*_of_applications(plan, schedule, fabrics), *_of_messages(schedule))
+        yield from _of_bindings(plan, schedule)
         yield from _absent_programs(plan, schedule)
         if not plan.guests:
             yield from (*_congestion_controls(plan), *_set_congestion_controls(plan))
@@ -50,15 +51,22 @@ def is_this(plan: Plan) -> bool:
     return plan.uses_lab or all(map(is_here, plan.hosts))
 
 
-def _of_bindings(plan: Plan) -> Iterator[Doubt]:
-    """Yield processors that a library binds to, and a run may not use."""
+def _of_bindings(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+    """Yield processors that a library binds to and a run may not use, or on which ranks of several hosts would be."""
     allowed = os.sched_getaffinity(0)
     for at, stack in enumerate(plan.section.mpi if not plan.guests else ()):
-        absent = sorted(set(stack.bind) - allowed) if isinstance(stack.bind, tuple) else []
-        if absent:
+        if not isinstance(stack.bind, tuple):
+            continue
+        place = ("mpi", at, "bind")
+        hosts = max((len(set(one.hosts)) for one in schedule.entries if one.mpi == stack.name), default=1)
+        if absent := sorted(set(stack.bind) - allowed):
             what = f"{stack.name}: bind names processor {absent[0]}"
             may = processors.listed(sorted(allowed))
-            yield ("mpi", at, "bind"), f"{what}, and this machine lets this run use {may}"
+            yield place, f"{what}, and this machine lets this run use {may}"
+        elif hosts > 1 and len(allowed) > 1:
+            what = f"{stack.name}: bind puts a rank of each of {hosts} hosts on processor {stack.bind[0]}"
+            what += ", since hosts of a lab share this machine's"
+            yield place, f"{what}; write `bind: core` at the left margin, which gives each rank one of its own"
 
 
 def _of_applications(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:

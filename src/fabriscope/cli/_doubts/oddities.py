@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from fabriscope.cli._doubts import switch_oddities
@@ -39,7 +39,7 @@ def oddities(plan: Plan) -> Iterator[Doubt]:
         yield ("fabrics", name), sentence
     yield from (*_of_interfaces(plan), *_of_hosts(plan), *_of_processors(plan), *_of_nothing(plan))
     yield from (*_of_comparisons(plan), *_of_sweeps(plan), *_of_launchers(plan), *_of_targets(plan))
-    yield from (*_of_the_unused(plan), *_of_bare_times(plan))
+    yield from _of_the_unused(plan)
     for name, fabric in plan.section.fabrics.items():
         if (rate := fabric.line_rate or LEAST_LINE_RATE_BITS_PER_S) < LEAST_LINE_RATE_BITS_PER_S:
             what = f"{name}: a line_rate of {rate} b/s; a number without a unit is in bits a second: write 10Gb/s"
@@ -152,25 +152,6 @@ def _of_the_unused(plan: Plan) -> Iterator[Doubt]:
         if fabric.rdma and fabric.lossless_priority is None and carried <= {"tcp", "shm"}:
             what = f"{name}: rdma: {fabric.rdma} does nothing: no layer over it speaks RDMA"
             yield ("fabrics", name, "rdma"), f"{what}; add verbs or mpi to layers, or leave it out"
-
-
-def _of_bare_times(plan: Plan) -> Iterator[Doubt]:
-    """Yield settings in microseconds without a unit: in `lab:` the same number would be of seconds."""
-    from fabriscope.knobs import knobs
-    from fabriscope.knobs.knob import microseconds
-
-    section = plan.section
-    given: dict[Place, Mapping[str, object]] = {}
-    given |= {("fabrics", name, "settings"): one.settings for name, one in section.fabrics.items()}
-    given |= {("mpi", at, "settings"): one.settings for at, one in enumerate(section.mpi)}
-    given |= {("tune", "knobs"): section.tune.knobs} if section.tune is not None else {}
-    times = [name for name, knob in knobs().items() if knob.value is microseconds]
-    for place, name in ((place, name) for place, settings in given.items() for name in times if name in settings):
-        value = given[place][name]
-        bare = [str(one) for one in (value if isinstance(value, tuple) else (value,)) if str(one).isdecimal()]
-        if bare and bare[-1] != "0":
-            what = f"{name}: a number without a unit is in microseconds here, and in `lab:` in seconds"
-            yield (*place, name), f"{what}; write {bare[-1]}us"
 
 
 def _of_launchers(plan: Plan) -> Iterator[Doubt]:
