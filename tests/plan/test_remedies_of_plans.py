@@ -44,6 +44,13 @@ benchmarks: {ping_pong: {sizes: [1]}}
             "did you mean 'ping_pong'[?] most like it: ping_pong, .*docs/plan.md lists all [0-9]+$",
         ),
         ("ping_pong: {sizes: [1]}", "allreduce: {}", "allreduce is an operation of MPI"),
+        (
+            "{lab: gige}",
+            "{lab: gige, settings: {governor: fast}}",
+            "governor: 'fast' is none of performance, powersave",
+        ),
+        ("hosts:", "budget: 50%\nhosts:", "budget: '50%' is not a duration such as 5us, .*; units are ns, us"),
+        ("hosts:", "margin: 3s\nhosts:", "margin: '3s' is not a share such as 0.1% or 0.001"),
     ],
 )
 def test_the_fix_is_the_one_for_what_was_written(tmp_path: Path, old: str, new: str, said: str) -> None:
