@@ -75,10 +75,13 @@ def text(
         "ping_pong": {"sizes": list(_SIZES)},
         "bandwidth": {"sizes": ["64KiB", "1MiB"], "window": 16},
     }
-    if len({_rate(section) for section in sections.values()}) < 2:
-        plan["turns"] = "auto"  # they gain nothing between networks of unlike speed (docs/turns.md)
-    plan |= {"launches": int(launches) if is_digits(launches) else launches, "budget": budget}
+    plan |= _turns(sections) | {"launches": int(launches) if is_digits(launches) else launches, "budget": budget}
     return yaml.safe_dump(plan, sort_keys=False, default_flow_style=None, width=120)
+
+
+def _turns(sections: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Return the plan's key for turns, which gain nothing between networks of unlike speed (docs/turns.md)."""
+    return {"turns": "auto"} if len({_rate(section) for section in sections.values()}) < 2 else {}
 
 
 def _rate(section: dict[str, Any]) -> object:
