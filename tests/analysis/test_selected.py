@@ -51,12 +51,13 @@ def test_a_run_that_ends_when_it_is_decided_says_what_it_measured() -> None:
     assert stated(by_end, 0.05, 0.05, EDGE) == (by_end.centre, max(0.0, low), high)
 
 
-def test_below_which_p_value_a_test_of_a_family_is_significant() -> None:
+@pytest.mark.parametrize("step", [1.0, 1.5])
+def test_below_which_p_value_a_test_of_a_family_is_significant(step: float) -> None:
     noise = np.random.default_rng(2)
     for _ in range(200):
         p_values = noise.random(6) ** 4
-        rate = shown_below(p_values, 0.05)
-        assert ((family_wise(p_values) < 0.05) == (p_values < rate)).all()
+        rate = shown_below(p_values, 0.05, step)
+        assert ((family_wise(p_values, step) < 0.05) == (p_values < rate)).all()
     assert shown_below([], 0.05) == 0.0
     assert shown_below([math.nan, 0.04], 0.05) == 0.05
 

@@ -77,23 +77,29 @@ def false_discovery(p_values: Sequence[float] | Floats) -> Floats:
     return _stepped_up(p_values, lambda count: count / np.arange(count, 0, -1))
 
 
-def family_wise(p_values: Sequence[float] | Floats) -> Floats:
+def family_wise(p_values: Sequence[float] | Floats, step: float = 1.0) -> Floats:
     """Return adjusted p-values: in at most 5 % of runs any of those given that are below 5 % is false (Hochberg 1988).
 
-    The largest p-value stands as it is, the next one counts twice, and so on, so that a family whose members agree pays
-    nothing for its size. Like the false discovery rate it asks for tests that depend on each other positively (Sarkar
-    1998). NaN stays NaN and does not count as a test.
+    The largest p-value stands as it is, and every further one counts `step` more: with 1 the next one counts twice, and
+    so on, so that a family whose members agree pays nothing for its size. A larger step errs less. Like the false
+    discovery rate it asks for tests that depend on each other positively (Sarkar 1998). NaN stays NaN and does not
+    count as a test.
     """
-    return _stepped_up(p_values, lambda count: np.arange(1, count + 1, dtype=np.float64))
+    return _stepped_up(p_values, lambda count: _counted(count, step))
 
 
-def shown_below(p_values: Sequence[float] | Floats, error_rate: float) -> float:
+def shown_below(p_values: Sequence[float] | Floats, error_rate: float, step: float = 1.0) -> float:
     """Return below which p-value a test of a family is significant by `family_wise`, given the others as they are."""
     given = np.asarray(p_values, dtype=np.float64)
     given = given[np.isfinite(given)]
-    rates = error_rate / np.arange(1, len(given) + 1)
+    rates = error_rate / _counted(len(given), step)
     larger = (given[None, :] > rates[:, None]).sum(axis=1)
     return float(max(rates[larger < np.arange(1, len(given) + 1)], default=0.0))
+
+
+def _counted(count: int, step: float) -> Floats:
+    """Return how often `family_wise` counts each of so many p-values, the largest first."""
+    return np.asarray(1 + step * np.arange(count), dtype=np.float64)
 
 
 def _stepped_up(p_values: Sequence[float] | Floats, factors: Callable[[int], Floats]) -> Floats:
