@@ -13,11 +13,14 @@ from fabriscope.cli import _measuring, _usage
 from fabriscope.model.counting import counted
 
 if TYPE_CHECKING:
+    from fabriscope.plan import Plan
     from fabriscope.progress import Progress
     from fabriscope.running.run import RunSummary
 
 MOST_SENTENCES = 3
 """Of the answer, at the end."""
+MOST_DOUBTS = 3
+"""Of what may not be meant, at the beginning."""
 
 
 @click.command(name="run")
@@ -65,8 +68,8 @@ def COMMAND(  # noqa: N802 - the registry's constant
         else:
             assert plan is not None  # noqa: S101 - checked above
             checked = plans.load(plan, run.vocabulary(), values)
-            folder = output or _measuring.folder_for(checked.section.name)
-            summary = run.start(checked, folder, progress, cancel.event)
+            _say_doubts(plan, checked, is_heard=not (quiet or as_json))
+            summary = run.start(checked, output or _measuring.folder_for(checked.section.name), progress, cancel.event)
     except LaunchError as error:  # while an engine was compiled
         if cancel.signal_number is None:
             raise
@@ -80,6 +83,18 @@ def COMMAND(  # noqa: N802 - the registry's constant
     if cancel.signal_number is not None and not summary.is_complete:
         raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number)
     _measuring.refuse_failed(summary)
+
+
+def _say_doubts(file: Path, plan: Plan, *, is_heard: bool) -> None:
+    """Say on standard error what `plan check` asks to look at again, the first few sentences."""
+    from fabriscope.cli import _doubts, _loudness
+    from fabriscope.model.errors import printable
+
+    every = _doubts.of_plan(plan) if is_heard else []
+    for sentence in every[:MOST_DOUBTS]:
+        _loudness.remark(f"look again: {printable(sentence)}")
+    if len(every) > MOST_DOUBTS:
+        _loudness.remark(f"{len(every) - MOST_DOUBTS} more: `fabriscope plan check {file}`")
 
 
 def _refuse_contradictions(

@@ -23,6 +23,25 @@ if TYPE_CHECKING:
     from fabriscope.plan import Plan, Schedule
 
 
+def of_plan(plan: Plan) -> list[str]:
+    """Return the sentences of a plan before it runs; none where it has mistakes, which the run tells."""
+    from fabriscope import plan as plans
+    from fabriscope.model.errors import FabriscopeError
+    from fabriscope.running import applications, site, tuning_plan
+
+    try:
+        fabrics, cores = site.planned_fabrics(plan), site.cores_per_host()
+        schedule = plans.expand(plan, fabrics, cores, applications.memory_per_host(plan, {}))
+        tuned = tuning_plan.check(plan, schedule, fabrics)
+        block = [launch for launch in schedule.launches if launch.block == 1]
+        blocks = plan.section.launches if plan.section.until == "launches" else plans.TYPICAL_BLOCKS
+        total_ns = blocks * sum(plans.expected_by_launch(block, fabrics, plan.guests).values())
+        total_ns += plans.most_added_ns(plan.section, schedule, fabrics) + (tuned.total_ns if tuned else 0)
+        return list(doubts(plan, schedule, fabrics, total_ns / 1e9, cores))
+    except FabriscopeError:
+        return []
+
+
 def doubts(
     plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], total_s: float, processors: int | None
 ) -> Iterator[str]:
