@@ -11,6 +11,13 @@ constexpr int kTag = 0;
 int spacing(int rank_count, int points) { return std::max(1, rank_count / points); }
 bool has_point(int place, int spacing) { return (place + 1) % spacing == 0; }
 
+// A call for a single value would take longer than the value.
+double* copy_row(const double* from, std::ptrdiff_t count, double* to) {
+  if (count != 1) return std::copy(from, from + count, to);
+  *to = *from;
+  return to + 1;
+}
+
 }  // namespace
 
 RankGrid::RankGrid(int rank_count) : counts{1, 1, 1} {
@@ -80,7 +87,7 @@ int Level::pack(const std::vector<double>& values, const Box& box) {
   for (int z = box.begin[2]; z < box.end[2]; ++z) {
     for (int y = box.begin[1]; y < box.end[1]; ++y) {
       const double* const row_begin = values.data() + index(box.begin[0], y, z);
-      to = std::copy(row_begin, row_begin + (box.end[0] - box.begin[0]), to);
+      to = copy_row(row_begin, box.end[0] - box.begin[0], to);
     }
   }
   return static_cast<int>(to - sent_.data());
@@ -91,8 +98,23 @@ void Level::unpack(std::vector<double>& values, const Box& box) const {
   const std::ptrdiff_t width = box.end[0] - box.begin[0];
   for (int z = box.begin[2]; z < box.end[2]; ++z) {
     for (int y = box.begin[1]; y < box.end[1]; ++y) {
-      std::copy(from, from + width, values.data() + index(box.begin[0], y, z));
+      copy_row(from, width, values.data() + index(box.begin[0], y, z));
       from += width;
+    }
+  }
+}
+
+// Where this rank is its own neighbour along an axis.
+void Level::wrap(std::vector<double>& values, int axis) const {
+  const int end = points_[static_cast<std::size_t>(axis)];
+  const Box box = face(axis, 0);
+  const std::ptrdiff_t step = axis == 0 ? 1 : axis == 1 ? row() : plane();
+  const std::ptrdiff_t length = step * end;  // from a ghost to what it is a copy of
+  for (int z = box.begin[2]; z < box.end[2]; ++z) {
+    for (int y = box.begin[1]; y < box.end[1]; ++y) {
+      double* const first = values.data() + index(box.begin[0], y, z);
+      copy_row(first + length - step, box.end[0] - box.begin[0], first - step);
+      copy_row(first, box.end[0] - box.begin[0], first + length);
     }
   }
 }
@@ -100,18 +122,18 @@ void Level::unpack(std::vector<double>& values, const Box& box) const {
 void Level::exchange(std::vector<double>& values, const Run& run, Phase& phase) {
   const auto move = [&](const Box& sent, int to, const Box& received, int from) {
     const int count = pack(values, sent);
-    if (to == run.rank()) {
-      std::swap(sent_, received_);
-    } else {
-      phase.time(count * std::int64_t{sizeof(double)}, [&] {
-        MPI_Sendrecv(sent_.data(), count, MPI_DOUBLE, to, kTag, received_.data(), count, MPI_DOUBLE,
-                     from, kTag, run.communicator(), MPI_STATUS_IGNORE);
-      });
-    }
+    phase.time(count * std::int64_t{sizeof(double)}, [&] {
+      MPI_Sendrecv(sent_.data(), count, MPI_DOUBLE, to, kTag, received_.data(), count, MPI_DOUBLE,
+                   from, kTag, run.communicator(), MPI_STATUS_IGNORE);
+    });
     unpack(values, received);
   };
   for (int axis = 0; axis < kAxes; ++axis) {
     const auto i = static_cast<std::size_t>(axis);
+    if (upper_[i] == run.rank()) {
+      wrap(values, axis);
+      continue;
+    }
     move(face(axis, points_[i] - 1), upper_[i], face(axis, -1), lower_[i]);
     move(face(axis, 0), lower_[i], face(axis, points_[i]), upper_[i]);
   }

@@ -57,6 +57,7 @@ class Level {
   };
   // The points at one place of an axis; with ghosts of the axes before it.
   Box face(int axis, int at) const;
+  void wrap(std::vector<double>& values, int axis) const;
   int pack(const std::vector<double>& values, const Box& box);
   void unpack(std::vector<double>& values, const Box& box) const;
 
