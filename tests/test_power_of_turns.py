@@ -121,7 +121,9 @@ def test_so_many_blocks_have_the_power(effect: float) -> None:
 def test_what_each_way_runs_is_a_plan(way: str, tmp_path: Path) -> None:
     campaign = power.Campaign(power.parsed(["--off-launches", "100"]), tmp_path)
     path = tmp_path / "plan.yaml"
-    path.write_text(yaml.safe_dump({"name": way, **campaign.plan((way, "1KiB"), 6300, 100 if way == "off" else 10, 1)}))
+    path.write_text(
+        yaml.safe_dump({"name": way, **campaign.plan((way, "1KiB"), 27_300, 100 if way == "off" else 10, 1)})
+    )
     section = plans.load(path, run.vocabulary()).section
     assert section.budget == (60 if way == "off" else 6) * 10**9  # 0.3 s a launch
     assert set(section.fabrics) == {"near", "far"}
@@ -139,7 +141,7 @@ def test_a_way_is_calibrated_run_and_written(tmp_path: Path) -> None:
     assert (made["blocks"], len(calibrated["latencies_ns"])) == (3, 6)
     assert calibrated["added_ns"] == added_delay_ns(calibrated["latencies_ns"], 0.05) > 0
     planned = yaml.safe_load((tmp_path / "round-1-both-64.yaml").read_text())
-    assert planned["fabrics"]["far"]["lab"]["delay"] == f"{5000 + calibrated['added_ns']}ns"
+    assert planned["fabrics"]["far"]["lab"]["delay"] == f"{power.BASE_DELAY_NS + calibrated['added_ns']}ns"
     assert "| both | 64 | 1 | 0 |" in campaign.text()
 
 
