@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "is_classes.h"
 #include "kernel.h"
 #include "random.h"
 
@@ -11,64 +12,9 @@ namespace fabriscope::npb {
 namespace {
 
 constexpr std::uint64_t kSeed = 314159265;
-constexpr int kIterations = 10;
-constexpr std::size_t kTests = 5;
 constexpr int kNumbersPerKey = 4;
-
-struct IsClass {
-  int log_keys;
-  int log_max_key;
-  int log_buckets;
-  std::array<std::int64_t, kTests> index;
-  std::array<std::int64_t, kTests> rank;
-};
-constexpr std::array<IsClass, kClassCount> kClasses{{
-    {16, 11, 9, {48427, 17148, 23627, 62548, 4431}, {0, 18, 346, 64917, 65463}},
-    {20,
-     16,
-     10,
-     {357773, 934767, 875723, 898999, 404505},
-     {1249, 11698, 1039987, 1043896, 1048018}},
-    {23,
-     19,
-     10,
-     {2112377, 662041, 5336171, 3642833, 4250760},
-     {104, 17523, 123928, 8288932, 8388264}},
-    {25,
-     21,
-     10,
-     {41869, 812306, 5102857, 18232239, 26860214},
-     {33422937, 10244, 59149, 33135281, 99}},
-    {27,
-     23,
-     10,
-     {44172927, 72999161, 74326391, 129606274, 21736814},
-     {61147, 882988, 266290, 133997595, 133525895}},
-    {31,
-     27,
-     10,
-     {1317351170, 995930646, 1157283250, 1503301535, 1453734525},
-     {1, 36538729, 1978098519, 2145192618, 2147425337}},
-}};
 // Of class D: beyond it the keys of a rank are more than MPI's counts hold.
 constexpr int kLeastRanksOfD = 4;
-
-// By how much the rank of a test's key has moved after `iteration`, which has changed two keys.
-std::int64_t shift(ProblemClass problem_class, std::size_t test, int iteration) {
-  switch (problem_class) {
-    case kClassS:
-    case kClassC:
-      return test <= 2 ? iteration : -iteration;
-    case kClassW:
-      return test < 2 ? iteration - 2 : -iteration;
-    case kClassA:
-      return test <= 2 ? iteration - 1 : -(iteration - 1);
-    case kClassB:
-      return test == 1 || test == 2 || test == 4 ? iteration : -iteration;
-    default:
-      return test < 2 ? iteration : -iteration;
-  }
-}
 
 // One rank's keys, and the steps of ranking them.
 class Ranking {
@@ -82,13 +28,13 @@ class Ranking {
 
  private:
   using Key = std::int32_t;
-  using Tests = std::array<std::int64_t, kTests>;
+  using Tests = std::array<std::int64_t, kIsTests>;
 
   void make_keys();
   void damage();
   void count_buckets();
   void share_out_buckets();
-  void sort_by_owner();
+  void sort_by_bucket();
   void exchange();
   void count_keys();
   void note_tests(int iteration);
@@ -103,24 +49,24 @@ class Ranking {
   Phase& count_phase_;
   Phase& key_phase_;
   std::vector<Key> keys_;
-  std::vector<Key> sorted_;    // by the rank that they go to
+  std::vector<Key> sorted_;    // by bucket, so that counting a bucket's keys stays in a cache
   std::vector<Key> received_;  // those of this rank's range
   const Key* ranged_ = nullptr;
   std::size_t ranged_count_ = 0;
-  std::vector<std::int64_t> local_buckets_;
-  std::vector<std::int64_t> buckets_;  // of all ranks, and behind them the tests' keys
-  std::vector<std::int32_t> owners_;   // of each bucket
+  std::vector<std::int32_t> local_buckets_;
+  std::vector<std::int32_t> buckets_;  // of all ranks, and behind them the tests' keys
+  std::vector<std::int32_t> places_;   // of each bucket in sorted_
   std::vector<int> send_counts_, send_places_, receive_counts_, receive_places_;
   std::int64_t first_key_ = 0;
   std::int64_t key_count_ = 0;       // keys that are possible in this rank's range
   std::int64_t lesser_ = 0;          // keys in ranges below
   std::vector<std::int32_t> up_to_;  // how many of this range's keys are no greater
-  std::array<Tests, kIterations + 1> computed_{};
+  std::array<Tests, kIsIterations + 1> computed_{};
 };
 
 Ranking::Ranking(Run& run)
     : run_(run),
-      sizes_(kClasses[run.problem_class()]),
+      sizes_(kIsClasses[run.problem_class()]),
       ranks_(static_cast<std::size_t>(run.rank_count())),
       mine_(share_of(std::int64_t{1} << sizes_.log_keys, run.rank_count(), run.rank())),
       bucket_shift_(sizes_.log_max_key - sizes_.log_buckets),
@@ -130,8 +76,8 @@ Ranking::Ranking(Run& run)
       keys_(static_cast<std::size_t>(mine_.count)),
       sorted_(ranks_ > 1 ? keys_.size() : 0),
       local_buckets_(std::size_t{1} << static_cast<unsigned>(sizes_.log_buckets)),
-      buckets_(local_buckets_.size() + kTests),
-      owners_(local_buckets_.size()),
+      buckets_(local_buckets_.size() + kIsTests),
+      places_(local_buckets_.size()),
       send_counts_(ranks_),
       send_places_(ranks_),
       receive_counts_(ranks_),
@@ -155,7 +101,7 @@ void Ranking::damage() {
   const std::int64_t max_key = std::int64_t{1} << sizes_.log_max_key;
   std::int64_t first_digit = 1;
   while (first_digit * 10 <= max_key) first_digit *= 10;
-  for (std::size_t i = 2 * kIterations + 2; i < keys_.size(); ++i) {
+  for (std::size_t i = 2 * kIsIterations + 2; i < keys_.size(); ++i) {
     if (keys_[i] < first_digit || keys_[i] % first_digit >= max_key / 256) continue;
     keys_[i] %= static_cast<Key>(first_digit);
     return;
@@ -165,7 +111,7 @@ void Ranking::damage() {
 void Ranking::change_keys(int iteration) {
   if (run_.rank() != 0) return;
   keys_[static_cast<std::size_t>(iteration)] = iteration;
-  keys_[static_cast<std::size_t>(iteration + kIterations)] =
+  keys_[static_cast<std::size_t>(iteration + kIsIterations)] =
       static_cast<Key>((std::int64_t{1} << sizes_.log_max_key) - iteration);
 }
 
@@ -174,7 +120,7 @@ void Ranking::rank(int iteration) {
   count_buckets();
   share_out_buckets();
   if (ranks_ > 1) {
-    sort_by_owner();
+    sort_by_bucket();
     exchange();
   } else {
     ranged_ = keys_.data();
@@ -189,17 +135,19 @@ void Ranking::count_buckets() {
   const std::size_t count = local_buckets_.size();
   std::fill(local_buckets_.begin(), local_buckets_.end(), 0);
   if (ranks_ > 1) {
-    for (const Key key : keys_) ++local_buckets_[static_cast<std::size_t>(key >> bucket_shift_)];
+    const int shift = bucket_shift_;
+    std::int32_t* const counts = local_buckets_.data();
+    for (const Key key : keys_) ++counts[key >> shift];
   }
   std::copy(local_buckets_.begin(), local_buckets_.end(), buckets_.begin());
-  for (std::size_t i = 0; i < kTests; ++i) {
+  for (std::size_t i = 0; i < kIsTests; ++i) {
     const std::int64_t at = sizes_.index[i] - mine_.begin;
     const bool is_mine = at >= 0 && at < mine_.count;
     buckets_[count + i] = is_mine ? keys_[static_cast<std::size_t>(at)] : 0;
   }
-  const auto bytes = static_cast<std::int64_t>(buckets_.size() * sizeof(std::int64_t));
+  const auto bytes = static_cast<std::int64_t>(buckets_.size() * sizeof(std::int32_t));
   bucket_phase_.time(bytes, [&] {
-    MPI_Allreduce(MPI_IN_PLACE, buckets_.data(), static_cast<int>(buckets_.size()), MPI_INT64_T,
+    MPI_Allreduce(MPI_IN_PLACE, buckets_.data(), static_cast<int>(buckets_.size()), MPI_INT32_T,
                   MPI_SUM, run_.communicator());
   });
 }
@@ -214,13 +162,12 @@ void Ranking::share_out_buckets() {
   std::size_t end = 0;
   lesser_ = 0;
   std::fill(send_counts_.begin(), send_counts_.end(), 0);
-  for (std::size_t bucket = 0; bucket < owners_.size(); ++bucket) {
+  for (std::size_t bucket = 0; bucket < buckets_.size() - kIsTests; ++bucket) {
     if (owner < me) first = bucket + 1;
     if (owner < me) lesser_ = sum + buckets_[bucket];
     if (owner == me) end = bucket + 1;
-    owners_[bucket] = static_cast<std::int32_t>(owner);
     sum += buckets_[bucket];
-    send_counts_[owner] += static_cast<int>(local_buckets_[bucket]);
+    send_counts_[owner] += local_buckets_[bucket];
     const auto share =
         total * static_cast<std::int64_t>(owner + 1) / static_cast<std::int64_t>(ranks_);
     if (sum >= share && owner + 1 < ranks_) ++owner;
@@ -230,14 +177,19 @@ void Ranking::share_out_buckets() {
   key_count_ = static_cast<std::int64_t>(end - first) << bucket_shift_;
 }
 
-void Ranking::sort_by_owner() {
+void Ranking::sort_by_bucket() {
   std::exclusive_scan(send_counts_.begin(), send_counts_.end(), send_places_.begin(), 0);
-  std::vector<Key*> next(ranks_);
-  for (std::size_t i = 0; i < ranks_; ++i) next[i] = sorted_.data() + send_places_[i];
-  for (const Key key : keys_) {
-    *next[static_cast<std::size_t>(owners_[static_cast<std::size_t>(key >> bucket_shift_)])]++ =
-        key;
+  std::exclusive_scan(local_buckets_.begin(), local_buckets_.end(), places_.begin(), 0);
+  const int shift = bucket_shift_;  // a store could have changed a member, but no local
+  std::int32_t* const next = places_.data();
+  Key* const sorted = sorted_.data();
+  const Key* key = keys_.data();
+  const Key* const end = key + keys_.size();
+  for (; end - key >= 4; key += 4) {  // read before any is written, which could have changed them
+    const std::array<Key, 4> four{key[0], key[1], key[2], key[3]};
+    for (const Key one : four) sorted[next[one >> shift]++] = one;
   }
+  for (; key != end; ++key) sorted[next[*key >> shift]++] = *key;
 }
 
 void Ranking::exchange() {
@@ -248,7 +200,7 @@ void Ranking::exchange() {
   });
   std::exclusive_scan(receive_counts_.begin(), receive_counts_.end(), receive_places_.begin(), 0);
   ranged_count_ = static_cast<std::size_t>(receive_places_.back() + receive_counts_.back());
-  if (received_.size() < ranged_count_) received_.resize(ranged_count_ + kIterations);
+  if (received_.size() < ranged_count_) received_.resize(ranged_count_ + kIsIterations);
   ranged_ = received_.data();
   const auto own = send_counts_[static_cast<std::size_t>(run_.rank())];
   key_phase_.time((mine_.count - own) * std::int64_t{sizeof(Key)}, [&] {
@@ -262,12 +214,17 @@ void Ranking::count_keys() {
   up_to_.assign(static_cast<std::size_t>(key_count_), 0);
   std::int32_t* const counts = up_to_.data();
   const auto first = static_cast<Key>(first_key_);
-  for (std::size_t i = 0; i < ranged_count_; ++i) ++counts[ranged_[i] - first];
+  const Key* const upper = ranged_ + ranged_count_ / 2;  // two at a time seldom wait for one count
+  for (std::size_t i = 0; i < ranged_count_ / 2; ++i) {
+    ++counts[ranged_[i] - first];
+    ++counts[upper[i] - first];
+  }
+  if (ranged_count_ % 2 != 0) ++counts[ranged_[ranged_count_ - 1] - first];
   std::partial_sum(up_to_.begin(), up_to_.end(), up_to_.begin());
 }
 
 void Ranking::note_tests(int iteration) {
-  for (std::size_t i = 0; i < kTests; ++i) {
+  for (std::size_t i = 0; i < kIsTests; ++i) {
     const std::int64_t at = buckets_[local_buckets_.size() + i] - first_key_;
     if (at < 0 || at >= key_count_) continue;
     const std::int64_t less = at == 0 ? 0 : up_to_[static_cast<std::size_t>(at - 1)];
@@ -302,11 +259,12 @@ double Ranking::count_disorder() {
 }
 
 void Ranking::check(Run& run) {
-  MPI_Allreduce(MPI_IN_PLACE, computed_.data(), static_cast<int>(computed_.size() * kTests),
+  MPI_Allreduce(MPI_IN_PLACE, computed_.data(), static_cast<int>(computed_.size() * kIsTests),
                 MPI_INT64_T, MPI_SUM, run_.communicator());
-  for (int iteration = 1; iteration <= kIterations; ++iteration) {
-    for (std::size_t i = 0; i < kTests; ++i) {
-      const std::int64_t expected = sizes_.rank[i] + shift(run.problem_class(), i, iteration);
+  for (int iteration = 1; iteration <= kIsIterations; ++iteration) {
+    for (std::size_t i = 0; i < kIsTests; ++i) {
+      const std::int64_t expected =
+          sizes_.rank[i] + is_rank_shift(run.problem_class(), i, iteration);
       const std::int64_t rank = computed_[static_cast<std::size_t>(iteration)][i];
       run.check("iteration " + std::to_string(iteration) + " test " + std::to_string(i + 1),
                 static_cast<double>(expected), static_cast<double>(rank), 0.0);
@@ -318,11 +276,11 @@ void Ranking::check(Run& run) {
 class Is : public Kernel {
  public:
   Problem problem(ProblemClass problem_class) const override {
-    const IsClass& sizes = kClasses[problem_class];
+    const IsClass& sizes = kIsClasses[problem_class];
     const std::int64_t keys = std::int64_t{1} << sizes.log_keys;
     return {{keys, std::int64_t{1} << sizes.log_max_key},
-            kIterations,
-            static_cast<double>(keys) * kIterations,
+            kIsIterations,
+            static_cast<double>(keys) * kIsIterations,
             "keys ranked"};
   }
   bool allows(ProblemClass problem_class, int rank_count) const override {
@@ -334,7 +292,7 @@ class Is : public Kernel {
   }
   // Keys, sorted keys, received keys (a bucket has up to 0.27 % of all), counts, and what checks.
   std::int64_t needed_bytes(ProblemClass problem_class, int rank_count) const override {
-    const IsClass& sizes = kClasses[problem_class];
+    const IsClass& sizes = kIsClasses[problem_class];
     const std::int64_t keys = std::int64_t{1} << sizes.log_keys;
     const std::int64_t each = keys / rank_count + 1;
     const std::int64_t range = std::int64_t{1} << sizes.log_max_key;
@@ -348,7 +306,7 @@ class Is : public Kernel {
     ranking.rank(1);  // touches the memory
     ranking.reset();
     run.start();
-    for (int iteration = 1; iteration <= kIterations; ++iteration) ranking.rank(iteration);
+    for (int iteration = 1; iteration <= kIsIterations; ++iteration) ranking.rank(iteration);
     run.stop();
     ranking.check(run);
   }
@@ -357,7 +315,7 @@ class Is : public Kernel {
   static int least(ProblemClass problem_class) {
     return problem_class == kClassD ? kLeastRanksOfD : 1;
   }
-  static int most(ProblemClass problem_class) { return 1 << kClasses[problem_class].log_buckets; }
+  static int most(ProblemClass problem_class) { return 1 << kIsClasses[problem_class].log_buckets; }
 };
 
 }  // namespace
