@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import _congestion_figure, roce_congestion
+from campaigns.congestion import __main__ as congestion
+from campaigns.congestion import figure
 from tests import needs
 
 SAID = """Ip: Forwarding DefaultTTL
@@ -22,7 +23,7 @@ TcpExt: 3 4
 
 
 def test_counters_are_told_by_device_and_protocol() -> None:
-    assert roce_congestion.counters_in(SAID) == {
+    assert congestion.counters_in(SAID) == {
         "rxe0.sent_pkts": 4421,
         "rxe1.out_of_seq_request": 6,
         "Tcp.RtoAlgorithm": 1,
@@ -51,17 +52,17 @@ def made_up() -> dict[str, Any]:
 
 def test_a_picture_is_drawn_of_what_was_kept(tmp_path: Path) -> None:
     said = made_up()
-    assert _congestion_figure.median_of([said["readings"][1], said["readings"][9]], "switch", "dropped_frames") == 37.5
+    assert figure.median_of([said["readings"][1], said["readings"][9]], "switch", "dropped_frames") == 37.5
     kept = tmp_path / "kept.json"
     kept.write_text(json.dumps(said))
-    assert roce_congestion.main(["--read", str(kept), "--picture", str(tmp_path / "drawn")]) == 0
+    assert congestion.main(["--read", str(kept), "--picture", str(tmp_path / "drawn")]) == 0
     drawn = (tmp_path / "drawn.svg").read_text()
     assert "Soft RoCE, the switch pauses" in drawn
     assert "shapes only" not in drawn
     assert (tmp_path / "drawn.png").read_bytes().startswith(b"\x89PNG")
     kept.write_text(json.dumps({**said, "load_before": 9.0}))
-    status = roce_congestion.main(["--read", str(kept), "--picture", str(tmp_path / "drawn")])
-    assert status == roce_congestion.BUSY_STATUS
+    status = congestion.main(["--read", str(kept), "--picture", str(tmp_path / "drawn")])
+    assert status == congestion.BUSY_STATUS
     assert "shapes only" in (tmp_path / "drawn.svg").read_text()
 
 
@@ -70,7 +71,7 @@ def test_a_small_buffer_drops_what_pause_frames_keep(tmp_path: Path) -> None:
     needs.soft_roce()
     kept = tmp_path / "kept.json"
     words = ["--senders", "2", "--rounds", "1", "--seconds", "0.3", "--block", "256KiB", "-o", str(kept)]
-    assert roce_congestion.main(words) in (0, roce_congestion.BUSY_STATUS)
+    assert congestion.main(words) in (0, congestion.BUSY_STATUS)
     readings = json.loads(kept.read_text())["readings"]
     assert len(readings) == 8
     assert all(one["goodput_bytes_per_s"] for one in readings), [one["reason"] for one in readings]

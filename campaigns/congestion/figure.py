@@ -59,7 +59,7 @@ def median_of(launches: Sequence[Any], of: str, name: str) -> float:
 
 
 def write(said: Mapping[str, Any], path: Path) -> list[Path]:
-    """Draw what `roce_congestion` measured as PNG and SVG; returns the files."""
+    """Draw what the campaign measured as PNG and SVG; returns the files."""
     spec = json.dumps(picture(said))
     written = [path.with_suffix(".svg"), path.with_suffix(".png")]
     written[0].write_text(vl_convert.vegalite_to_svg(spec))

@@ -1,6 +1,6 @@
 """Many to one over Soft RoCE and TCP, through a switch that drops and one that pauses: goodput, losses, retries.
 
-    python -m benchmarks.roce_congestion -o congestion.json --picture docs/images/congestion    # in the checkout
+    python -m campaigns.congestion -o congestion.json --picture docs/images/congestion    # in the checkout
 
 One guest asks 1 to 4 others for a block each, again and again (the engine's `incast`), over two fabrics that differ in
 `on_full` alone. Every launch is a replicate; each round launches every point once, in an order drawn anew. Before and
@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks import _congestion_figure
 from benchmarks._peers_report import MOST_LOAD, load
+from campaigns.congestion import figure
 
 from fabriscope import engine_binary, lab
 from fabriscope.adapters.base import Adapter, AdapterContext
@@ -183,7 +183,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         try:
             measured = _in_a_lab(wanted)
         except FabriscopeError as error:
-            print(f"roce_congestion: {error}", file=sys.stderr)
+            print(f"congestion: {error}", file=sys.stderr)
             return error.exit_code
         said = {"arguments": vars(wanted), "load_before": load_before}
         said["readings"] = [dataclasses.asdict(one) for one in measured]
@@ -191,7 +191,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         Path(wanted.output).write_text(json.dumps(said, indent=1) + "\n")
     print(_table([Reading(**one) for one in said["readings"]]))
     if wanted.picture:
-        _congestion_figure.write(said, Path(wanted.picture))
+        figure.write(said, Path(wanted.picture))
     if said["load_before"] > MOST_LOAD:
         print(f"the load was {said['load_before']:.2f} before the start: take the shapes, and none of the numbers")
         return BUSY_STATUS
@@ -263,7 +263,7 @@ def _table(readings: Sequence[Reading]) -> str:
             continue
         rates = [8e-6 * one.goodput_bytes_per_s for one in good if one.goodput_bytes_per_s is not None]
         all_ns = np.concatenate([one.round_ns for one in good]) * 1e-6
-        counts = [_congestion_figure.median_of(good, of, name) for of, name in _congestion_figure.SHOWN[layer]]
+        counts = [figure.median_of(good, of, name) for of, name in figure.SHOWN[layer]]
         lines.append(
             f"{layer:<6}{mode:<7}{count:>7}{statistics.median(rates):>14.1f}{min(rates):>9.1f} -{max(rates):>5.1f}"
             f"{np.median(all_ns):>10.1f}{all_ns.max():>9.1f}{counts[0]:>9.2f}{counts[1]:>7.2f}{counts[2]:>8.2f}"
