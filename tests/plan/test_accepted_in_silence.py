@@ -124,6 +124,35 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
     ("srun in a lab", [(END, f"{MPI}launcher: srun\n")], 12, "launcher: srun starts jobs of Slurm, and hosts of a "),
     ("srun without a job", [(FABRICS, REAL), (END, f"{MPI}launcher: srun\n")], 12,
      "launcher: srun starts jobs of Slurm, and this plan is in none; write `hosts: slurm`, or leave it out"),
+    # real networks
+    *(
+        (f"the interface {name}", [(FABRICS, REAL.replace("ib0", f"{name!r}"))], 5, f"slow: {name} {said}")
+        for name, said in [
+            ("mlx5_0", "is the name of an RDMA device; write its network interface, such as ib0 or eth0"),
+            ("mlx5_0:1", "is the name of an RDMA device"),
+            ("rxe0", "is the name of an RDMA device"),
+            ("lo", "carries nothing between hosts; write the network's interface, such as eth0"),
+        ]
+    ),
+    ("RoCE on InfiniBand", [(FABRICS, REAL.replace("ib0", "ib0, rdma: roce")), (END, "layers: [verbs]\n")], 5,
+     "slow: ib0 is how an interface of InfiniBand is called, and RoCE is RDMA over Ethernet; write `rdma: ib`, or"),
+    ("InfiniBand on Ethernet", [(FABRICS, REAL.replace("eth0", "eth0, rdma: ib")), (END, "layers: [verbs]\n")], 4,
+     "gige: eth0 is how an interface of Ethernet is called, whose RDMA is RoCE; write `rdma: roce`, or an interface"),
+    ("priorities of InfiniBand",
+     [(FABRICS, REAL.replace("ib0", "ib0, rdma: ib, lossless_priority: 3")), (END, "layers: [verbs]\n")], 5,
+     "slow: lossless_priority does nothing: priorities that are paused (PFC) are of Ethernet"),
+    ("a rate of terabits", [(FABRICS, REAL.replace("ib0", "ib0, line_rate: 100000Gb/s"))], 5,
+     "slow: a line_rate of 100 Tb/s is more than a port has; write for example 100Gb/s"),
+    ("a rate of megabits", [(FABRICS, REAL.replace("ib0", "ib0, line_rate: 10m"))], 5,
+     "slow: a line_rate of 10 Mb/s is less than a network of today has; write for example 10Gb/s"),
+    ("an incast without a rate",
+     [("node[1-2]", "node[1-5]"), (FABRICS, REAL), (PING_PONG, "many_to_one: {sizes: [64KiB]}"),
+      (END, "many_to_one: {to: node1, from: 'node[2-5]', streams: [2]}\n")], 4,
+     "many_to_one: nobody says what the wire of gige and slow allows, so that its state is undecided; add for exampl"),
+    ("a library of nobody", [(FABRICS, REAL), (END, "layers: [mpi]\nmpi: [nobodys]\n")], 11,
+     "mpi: there is no MPI library 'nobodys' on this machine: a run that this machine starts would be refused; "),
+    ("a library nowhere", [(FABRICS, REAL), (END, "layers: [mpi]\nmpi: [{name: site, path: /opt/nobodys}]\n")], 11,
+     "mpi: /opt/nobodys: there is no mpirun or mpiexec: a run that this machine starts would be refused; give the"),
     # what changes nothing
     ("an incast of one", [("node[1-2]", "node[1-5]"), (PING_PONG, "incast: {sizes: [32KiB]}")], 7,
      "incast: with 2 of 5 hosts it is one stream; write `ranks: all`, or a count"),

@@ -50,6 +50,20 @@ REFUSED: list[Row] = [
     (END, "layers: [mpi]\nmpi: [{name: m, path: $HOME/mpi}]\n", 9, "variables such as '$HOME/mpi' are not replaced"),
     (END, "layers: [mpi]\nmpi: [{name: m, path: ../mpi}]\n", 9, "write the whole path, such as /opt/mpi"),
     (END, f"{MPI}osu: ./osu\n", 10, "launches do not start in this folder: write the whole path, such as /opt/osu"),
+    # names of other programs
+    (PING_PONG, "MPI_Allreduce: {}", 7, "did you mean 'allreduce'?"),
+    (PING_PONG, "all_reduce: {}", 7, "did you mean 'allreduce'?"),
+    (PING_PONG, "broadcast: {}", 7, "did you mean 'bcast'?"),
+    (END, "ppn: 2\n", 8, "did you mean 'ranks_per_host'?"),
+    *(
+        ("lab: gige", f"lab: gige, settings: {{{name}: 1}}", 4, f"did you mean {meant!r}?")
+        for name, meant in [
+            ("tcp_wmem", "tcp_send_buffer"),
+            ("tcp_rmem", "tcp_receive_buffer"),
+            ("rx-usecs", "rx_coalesce_time"),
+            ("generic_receive_offload", "gro"),
+        ]
+    ),
     # what YAML makes of it
     (END, "budget:40s\n", 8, "no blank stands after the colon of 'budget' -- write `budget: 40s`"),
     (END, "budget:40s\nlaunches: 5\n", 8, "no blank stands after the colon of 'budget' -- write `budget: 40s`"),
@@ -242,6 +256,23 @@ def test_it_is_asked_about_with_its_line(
     told = checked(tmp_path, changed(f"{PLAN}budget: 40s\n", old, new))
     asked = [one for one in told.output.splitlines() if one.startswith("look again: ")]
     assert any(one.startswith(f"look again: {said}") and one.endswith(f"(line {line})") for one in asked), told.output
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [(PING_PONG, "all_reduce: {}\nranks: 4", "benchmark 'all_reduce'"), (END, "layers: tcp, mpi\nmpi: [m]\n", "layer")],
+)
+def test_a_name_that_nobody_knows_is_told_without_what_follows_from_it(
+    tmp_path: Path, old: str, new: str, told: str
+) -> None:
+    (sentence,) = str(checked(tmp_path, changed(PLAN, old, new)).exception).splitlines()
+    assert f"there is no {told}" in sentence
+
+
+@pytest.mark.parametrize(("fabrics", "rdma"), [(PLAN, "soft-roce`"), (PLAN.replace(*REAL), "roce` (Ethernet) or `rd")])
+def test_verbs_need_what_the_fabrics_can_speak(tmp_path: Path, fabrics: str, rdma: str) -> None:
+    told = checked(tmp_path, f"{fabrics}layers: [verbs]\n")
+    assert f"add for example `rdma: {rdma}" in str(told.exception)
 
 
 def test_thousands_of_ranks_on_a_few_processors_are_asked_about(tmp_path: Path) -> None:

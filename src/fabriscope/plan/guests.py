@@ -43,4 +43,5 @@ def contradictions(plan: PlanSection, hosts: tuple[str, ...]) -> Iterator[Contra
     for layer, known in LAYERS.items():
         if known.needs_rdma and layer in plan.layers and not speaking:
             what = f"the layer {layer} needs a fabric that speaks {'it' if layer == 'verbs' else 'verbs'}"
-            yield ("layers",), what, "add for example `rdma: soft-roce` to one"
+            real = "roce` (Ethernet) or `rdma: ib` (InfiniBand)"
+            yield ("layers",), what, f"add for example `rdma: {'soft-roce`' if in_lab else real} to one"

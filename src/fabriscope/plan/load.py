@@ -110,10 +110,23 @@ def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
         hosts = vocabulary.allocation or _hosts_to_come(section, document)
     else:
         hosts = _hosts(section.hosts, document)
-    if problems := [*strange, *_contradictions(section, hosts, vocabulary)]:
+    wrong = (one for one in _contradictions(section, hosts, vocabulary) if not _follows(one[0], strange))
+    if problems := [*strange, *wrong]:
         raise mistakes.listed(problems, document)
     paper, companions = _paper(section, document)
     return Plan(section, hosts, text, document.file, paper, companions, vocabulary.instrument_layers, document)
+
+
+_OF_UNKNOWN: Mapping[str | int, frozenset[str | int]] = {
+    "benchmarks": frozenset(("ranks", "ranks_per_host", "pairs", "arrangement")),
+    "layers": frozenset(("mpi", "layers", "benchmarks", "instruments")),
+}
+"""Keys with unknown names to the keys that may be wrong for no other reason."""
+
+
+def _follows(place: Place, strange: Iterable[mistakes.Mistake]) -> bool:
+    """Return whether what is wrong at a place may be so because of names that nobody knows."""
+    return any(place[0] in _OF_UNKNOWN.get(wrong[0], ()) for wrong, _, _ in strange)
 
 
 Model = TypeVar("Model", bound=BaseModel)

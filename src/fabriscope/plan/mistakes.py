@@ -216,6 +216,13 @@ _MEANT = {
     "receiver": "to", "receivers": "to", "sender": "from", "senders": "from", "source": "from", "sources": "from",
     "timeout": "case_timeout", "walltime": "duration", "time_limit": "duration", "transports": "layers",
     "networks": "fabrics", "nic": "interface", "device": "interface", "speed": "rate", "latency_ms": "delay",
+    "broadcast": "bcast", "ppn": "ranks_per_host", "ntasks_per_node": "ranks_per_host", "network": "fabric",
+    "tcp_wmem": "tcp_send_buffer", "tcp_rmem": "tcp_receive_buffer",
+    "wmem_max": "core_wmem_max", "rmem_max": "core_rmem_max", "generic_receive_offload": "gro",
+    "generic_segmentation_offload": "gso", "tcp_segmentation_offload": "tso", "large_receive_offload": "lro",
+    "rx-usecs": "rx_coalesce_time", "rx_usecs": "rx_coalesce_time", "tx-usecs": "tx_coalesce_time",
+    "tx_usecs": "tx_coalesce_time", "rx-frames": "rx_coalesce_frames", "tx-frames": "tx_coalesce_frames",
+    "adaptive-rx": "rx_coalesce_adaptive", "txqueuelen": "tx_queue",
 }  # fmt: skip
 """What people write who know other programs, and what it is called here, where that is among the known names."""
 MOST_LISTED = 16
@@ -227,7 +234,8 @@ MOST_LIKE = 6
 def nearest(name: str, known: Collection[str], page: str = "docs/plan.md") -> str:
     """Return which of the known names was probably meant, and all of them; of many (benchmarks) those most like it."""
     spelled = {one.lower(): one for one in known}
-    word = name.lower().removeprefix("osu_")
+    word = name.lower().removeprefix("osu_").removeprefix("mpi_")
+    word = word if word in spelled else word.replace("_", "") if word.replace("_", "") in spelled else word
     meant_by_others = _MEANT.get(word, word)
     near = [meant_by_others] if meant_by_others in known else difflib.get_close_matches(name.lower(), spelled, n=1)
     meant = f"did you mean {spelled.get(near[0], near[0])!r}? " if near else ""

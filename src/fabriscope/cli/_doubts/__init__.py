@@ -10,12 +10,14 @@ from fabriscope.cli._doubts import (
     claims,
     idle_keys,
     jobs,
+    libraries,
     machine,
     nothing,
     oddities,
     settings,
     times,
     traffic_classes,
+    wires,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def doubts(
         idle_keys.oddities(plan),
         jobs.oddities(plan, total_s),
         machine.doubts(plan, schedule, fabrics),
+        libraries.doubts(plan),
+        wires.doubts(plan),
         settings.doubts(plan),
         traffic_classes.doubts(plan),
         claims.doubts(plan, schedule),
