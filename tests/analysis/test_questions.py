@@ -37,7 +37,8 @@ def test_who_leads_everywhere_is_told_with_its_grade() -> None:
     assert 1.9 < low < 2.0 < high < 2.1
     assert sum(reply.grades.values()) == len(SIZES)
     grade = next(iter(reply.grades))
-    text = f"gige leads ethernet-100 at every size, 2.00 times as fast (trust {grade}: fair)."
+    text = f"gige leads ethernet-100 at every size, 2.00 times as fast ({ends_text(reply)}; trust {grade}: fair)."
+    assert ends_text(reply).startswith("interval 1.99")
     assert question_sentence(question) == f"Ping-pong, TCP, between hosts: {text}"
 
 
@@ -60,7 +61,7 @@ def test_variants_are_one_question_at_each_placement() -> None:
     (question,) = found
     assert (question.curve_count, len(question.points)) == (2, 2 * len(SIZES))
     text = question_sentence(question)
-    span = "2.00 to 3.00 times as fast depending on size and layer (trust "
+    span = "2.00 to 3.00 times as fast depending on size and layer (interval "
     where = f"in all {2 * len(SIZES)} comparisons of latency"
     assert text.startswith(f"Between hosts: gige leads ethernet-100 {where}, {span}")
     assert not [one for one in asked(run_of(measured), "layer") if one.kind == "fabric"], "what the plan names alone"
@@ -121,7 +122,8 @@ def test_grades_of_a_lead_are_said_in_words(grades: dict[str, int], meaning: str
     (question,) = asked(run_with(lambda _: 2.0))
     reply = replace(question.replies[0], grades=grades, transport={})
     text = question_sentence(replace(question, replies=(reply,)))
-    assert text.endswith(f" times as fast ({meaning})." if meaning else " times as fast.")
+    behind = f"{ends_text(reply)}{f'; {meaning}' if meaning else ''}"
+    assert text.endswith(f" times as fast ({behind}).")
     assert reply.strength == strength
 
 

@@ -74,12 +74,14 @@ def test_the_sentence_says_what_is_compared_and_with_what_a_lead_varies() -> Non
     rates = [*points(RATES, "bandwidth"), *points(RATES, "bandwidth", "mpi")]
     wider = [Compared(**{**vars(point), "stated": 3.0}) for point in rates]
     (question,) = questions([*points(CURVE), *wider], [])
+    lead, left = question.replies
     assert question_sentence(question) == (
         "Between hosts: gige leads slow in 6 of 8 comparisons (latency from 1 KiB on, bandwidth at every size), "
-        "2.00 to 3.00 times as fast depending on size, benchmark and layer; undecided in 2 of 8 comparisons (latency "
+        f"2.00 to 3.00 times as fast depending on size, benchmark and layer ({ends_text(lead)}); "
+        "undecided in 2 of 8 comparisons (latency "
         "up to 64 B; 17 to 132 blocks would decide)."
     )
-    lead, left = question.replies
+    assert ends_text(lead).startswith("interval ")
     assert amount_text(left) == "interval 0.90 to 1.10 at the widest"
     unsure = replace(left, points=(replace(left.points[0], stated_low=0.5), left.points[1]))
     assert (amount_text(unsure), ends_text(unsure)) == ("interval 0.50 to 1.10 at the widest", "ratio 1.00")

@@ -216,6 +216,7 @@ def _in_brackets(reply: Reply) -> str:
         return ""
     grades, transport = grades_text(reply.grades), transport_text(reply.transport)
     told = [
+        ends_text(reply) if reply.ends is not None else "",
         f"trust {grades}: {_meaning(grades)}" if grades else "",
         f"transport {transport}" if transport else "",
     ]
