@@ -153,6 +153,10 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
      "mpi: there is no MPI library 'nobodys' on this machine: a run that this machine starts would be refused; "),
     ("a library nowhere", [(FABRICS, REAL), (END, "layers: [mpi]\nmpi: [{name: site, path: /opt/nobodys}]\n")], 11,
      "mpi: /opt/nobodys: there is no mpirun or mpiexec: a run that this machine starts would be refused; give the"),
+    ("a misspelt algorithm", [(FABRICS, REAL.replace("ib0", "ib0, settings: {congestion_control: cubicc}"))], 5,
+     "congestion_control: Linux has no 'cubicc' of its own; did you mean 'cubic'? it has bbr, bic"),
+    ("a class of RoCE without it", [(FABRICS, REAL.replace("ib0", "ib0, settings: {roce_traffic_class: 106}"))], 5,
+     "roce_traffic_class does nothing: it is of what RDMA sends, and no fabric has `rdma`; leave it out"),
     # what changes nothing
     ("an incast of one", [("node[1-2]", "node[1-5]"), (PING_PONG, "incast: {sizes: [32KiB]}")], 7,
      "incast: with 2 of 5 hosts it is one stream; write `ranks: all`, or a count"),

@@ -21,6 +21,13 @@ NEVER = [
     ("expect: lower", "expect: {lower_by: 120 %}", "nothing is lower by 120 %, as 100% less is nothing: write less "),
     ("expect: lower", "expect: {ratio: -2..0}", "can never be, as nothing that is measured is 0 or less"),
     ("expect: lower", "expect: {lower_by: 50Mb/s}", "'50Mb/s', and latency_ns_separate is a time -- write for"),
+    ("expect: lower", "expect: {lower_by: 10}", "expects lower by 10, of nothing -- write for example 10us, or 10%"),
+    ("expect: lower", "expect: {ratio: 0.9}", "no interval lies in the one ratio 0.9: write a range, such as 0.855.."),
+    (
+        "ping_pong,",
+        "ping_pong, metric: bandwidth_bytes_per_s,",
+        "is of bandwidth_bytes_per_s, which ping_pong does not have -- ping_pong has latency_ns",
+    ),
     (CLAIM, "of: gige, benchmark: ping_pong, expect: {state: collapses}", "expects a state of ping_pong -- states are"),
 ]
 

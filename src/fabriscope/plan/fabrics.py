@@ -58,7 +58,9 @@ def _of_interfaces(
         return
     missing = [host for host in hosts if host not in fabric.interface]
     if missing:
-        yield ("interface",), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", "add it"
+        is_list = any("[" in name or "," in name for name in fabric.interface)
+        fix = "write one line for each host: lists of hosts are not unfolded here" if is_list else "add it"
+        yield ("interface",), f"fabric {name!r} has no interface for {', '.join(missing[:4])}", fix
 
 
 def _of_faults(lab: LabFabricSection, hosts: tuple[str, ...], faults: frozenset[str]) -> Iterator[tuple[str, str, str]]:

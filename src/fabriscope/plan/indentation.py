@@ -19,6 +19,11 @@ def misplaced(data: Mapping[str, object]) -> Iterator[Mistake]:
 
     The document may be wrong in any other respect.
     """
+    inside = data.get("fabrics")
+    if isinstance(inside, Mapping) and isinstance(inside.get("benchmarks"), Mapping) and "benchmarks" not in data:
+        what = "'benchmarks' stands below 'fabrics', as if it were a fabric"
+        yield ("fabrics", "benchmarks"), what, "write it at the left margin"
+        return
     for key, section in _SECTIONS.items():
         named = data.get(key)
         above = None

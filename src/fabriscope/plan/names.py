@@ -68,6 +68,8 @@ def _ssh_words(text: str) -> str:
         raise ValueError(f"{shown(text)} cannot be split into words: {error}") from error
     if not words:
         raise ValueError("it names no program: leave it out, or write for example ssh -p 22")
+    if words[0].startswith("-"):
+        raise ValueError(f"its first word is the program: write `ssh {text}`")
     return text
 
 

@@ -117,6 +117,9 @@ def parse_expectation(value: Any) -> dict[str, Any]:
     ends = _ends(what)
     if ends in (None, (None, None)):
         raise ValueError(f"{key} needs a range such as 9..11")
+    if key == "ratio" and ends[0] == ends[1] and ".." not in str(what):
+        around = f"{0.95 * float(ends[0] or 0):.3g}..{1.05 * float(ends[0] or 0):.3g}"
+        raise ValueError(f"no interval lies in the one ratio {shown(what)}: write a range, such as {around}")
     return _positive({"kind": key, "low": ends[0], "high": ends[1]}, value)
 
 

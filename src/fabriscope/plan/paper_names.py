@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fabriscope.model.benchmark_kind import OF_STREAMS
-from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.benchmarks import BENCHMARKS, kind_of
 from fabriscope.model.errors import shown
 from fabriscope.model.metrics import METRICS, definitions_of, metric_of, metrics_of
 from fabriscope.model.quantity import Kind
 from fabriscope.model.units import parse_size_bytes
-from fabriscope.plan.mistakes import Mistake
+from fabriscope.plan.mistakes import Mistake, nearest
 from fabriscope.plan.paper import (
     ClaimSection,
     FigureSection,
@@ -198,6 +198,7 @@ def problems(paper: PaperSection, said: Any = None) -> Iterator[Mistake]:
         for at, claim in enumerate(one.claims)
     ]
     claims += [(("claims", at), claim, None) for at, claim in enumerate(paper.claims)]
+    yield from _of_figures(paper)
     for place, claim, draw in claims:
         for word in dict.fromkeys(word for curve in (*claim.of, *claim.than) for word in curve):
             if word not in paper.names:
@@ -214,10 +215,35 @@ def problems(paper: PaperSection, said: Any = None) -> Iterator[Mistake]:
         if wants_other != bool(claim.than):
             wants = "needs" if wants_other else "has no use for"
             yield place, f"the claim {claim.say!r} {wants} the key `than`", None
+        if (wrong := _of_other_benchmark(claim, draw)) is not None:
+            yield place, f"the claim {shown(claim.say)} {wrong[0]}", wrong[1]
         for what, fix in _never(claim, draw):
             yield place, f"the claim {shown(claim.say)} {what}", fix
         if metric in METRICS and (wrong := _of_unit(metric, _at(said, (*place, "expect")))):
             yield (*place, "expect"), f"the claim {shown(claim.say)} {wrong[0]}", wrong[1]
+
+
+def _of_figures(paper: PaperSection) -> Iterator[Mistake]:
+    """Yield figures that are told twice, and those of a benchmark that there is none of."""
+    ids = [one.id for one in paper.figures]
+    for number, one in enumerate(paper.figures):
+        if one.id in ids[:number]:
+            yield ("figures", number), f"two figures have the id {shown(one.id)}", "give one of them another"
+        if one.draw is not None and one.draw.benchmark is not None and one.draw.benchmark not in BENCHMARKS:
+            what = f"there is no benchmark {shown(one.draw.benchmark)}"
+            yield ("figures", number, "draw"), what, nearest(one.draw.benchmark, BENCHMARKS)
+
+
+def _of_other_benchmark(claim: ClaimSection, draw: Picked | None) -> tuple[str, str] | None:
+    """Return that a claim's metric is none that its benchmark has, so that it is never decided, and the fix."""
+    benchmark = claim.benchmark or (draw.benchmark if draw is not None else None)
+    metric = claim.metric or (draw.metric if draw is not None and claim.benchmark is None else None)
+    if benchmark not in BENCHMARKS or metric not in METRICS or metric is None:
+        return None
+    own, others = metrics_of(benchmark), {one for name in BENCHMARKS for one in metrics_of(name)}
+    if metric not in others or metric.startswith(own):
+        return None
+    return f"is of {metric}, which {benchmark} does not have", f"{benchmark} has {', '.join(own)}"
 
 
 def _never(claim: ClaimSection, draw: Picked | None) -> Iterator[tuple[str, str]]:
@@ -235,6 +261,8 @@ def _of_unit(metric_id: str, expect: Any) -> tuple[str, str] | None:
         return None
     key, value = next(iter(expect.items()))
     kind, such = metric_of(metric_id).unit.kind, {Kind.TIME: "10us", Kind.RATE: "50Mb/s"}
+    if key in ("lower_by", "higher_by") and kind in such and str(value).replace(".", "", 1).isdigit():
+        return f"expects {key.partition('_')[0]} by {value}, of nothing", f"write for example {such[kind]}, or 10%"
     for part in str(value).split("..") if key in ("lower_by", "higher_by", "value") else ():
         found = kind_of_amount(part)
         if found is not None and found is not kind and kind in such:

@@ -87,6 +87,11 @@ def of_value(place: Place, kind: str, value: object) -> str | None:
         return of_truth(value)
     if kind.startswith("int_") and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text):
         return f"write {text.replace(',', '')}"
+    if kind.startswith("int_") and keys[-1:] == ["window"] and re.fullmatch(r"[0-9]+ ?[KMG]i?B?", text):
+        count = re.match("[0-9]+", text)
+        return f"a window counts messages: write {count[0] if count else 64}; bytes are `in_flight_limit: {text}`"
+    if kind.startswith("int_") and place and (allowed := of_range(place)):
+        return f"write it in digits, {allowed}"
     if kind.startswith("int_") and re.fullmatch(r"[0-9]+ ?(\.\.|-) ?[0-9]+", text):
         several = ", or several in brackets: [1, 2, 4]" if place[0] == "benchmarks" else ""
         return f"ranges are of sizes and streams alone: write one number{several}"
@@ -97,6 +102,21 @@ def of_value(place: Place, kind: str, value: object) -> str | None:
     if place[:1] == ("mpi",) and place[-1:] == ("name",) and re.fullmatch(r"/[A-Za-z0-9._/-]{1,200}", text):
         return f"write [{{name: {text.rstrip('/').rpartition('/')[2]}, path: {text}}}]"
     return None
+
+
+_RANGED: Mapping[str, type[BaseModel]] = {
+    "verbs": benchmark_sections.VerbsSection,
+    "fabrics": schema.FabricSection,
+}
+
+
+def of_range(place: Place) -> str | None:
+    """Return which numbers a key of a fabric or of verbs takes, `from 0 to 31`; None where the schema bounds none."""
+    keys = [str(part) for part in place if not isinstance(part, int)]
+    section = _RANGED.get("verbs" if "verbs" in keys else keys[0])
+    told = section.model_json_schema()["properties"].get(keys[-1], {}) if section is not None else {}
+    low, high = (re.search(rf"'{end}': (\d+)", str(told)) for end in ("minimum", "maximum"))
+    return f"from {low[1]} to {high[1]}" if low and high else None
 
 
 def of_colon(text: object) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
     from fabriscope.plan.yaml_places import Place
 
 POLICIES = Path("/sys/devices/system/cpu/cpufreq")
+CONGESTION_CONTROLS = (
+    "bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno", "scalable",
+    "vegas", "veno", "westwood", "yeah",
+)  # fmt: skip
+"""Those of the kernel's own sources."""
 _INSTEAD = {
     **dict.fromkeys(("rx_coalesce_time", "rx_coalesce_frames", "rx_coalesce_adaptive"), "`switch_coalesce: 80us/15`"),
     **dict.fromkeys(("tx_coalesce_time", "tx_coalesce_frames"), "`switch_coalesce: 80us/15`"),
@@ -27,7 +33,32 @@ _INSTEAD = {
 
 def doubts(plan: Plan) -> Iterator[Doubt]:
     """Yield place and sentence of each."""
-    yield from (*_of_bare_times(plan), *_of_cards(plan), *_of_governors(plan))
+    yield from (*_of_bare_times(plan), *_of_cards(plan), *_of_governors(plan), *_of_rdma(plan))
+    yield from _of_congestion_controls(plan)
+
+
+def _of_rdma(plan: Plan) -> Iterator[Doubt]:
+    """Yield classes of RoCE where nothing speaks it."""
+    if any(fabric.rdma for fabric in plan.section.fabrics.values()):
+        return
+    for place, settings, _ in _given(plan):
+        if "roce_traffic_class" in settings:
+            what = "roce_traffic_class does nothing: it is of what RDMA sends, and no fabric has `rdma`"
+            yield (*place, "roce_traffic_class"), f"{what}; leave it out"
+
+
+def _of_congestion_controls(plan: Plan) -> Iterator[Doubt]:
+    """Yield what no kernel has, where the hosts are not this machine: of that its own kernel is asked."""
+    from fabriscope.cli._doubts import machine
+
+    for place, settings, _ in _given(plan) if not machine.is_this(plan) else ():
+        value = settings.get("congestion_control")
+        for name in map(str, value if isinstance(value, tuple) else (value,) if value is not None else ()):
+            near = difflib.get_close_matches(name, CONGESTION_CONTROLS, n=1)
+            if name not in CONGESTION_CONTROLS:
+                meant = f"did you mean {near[0]!r}? " if near else ""
+                what = f"congestion_control: Linux has no {name!r} of its own"
+                yield (*place, "congestion_control"), f"{what}; {meant}it has {listed(list(CONGESTION_CONTROLS))}"
 
 
 def _given(plan: Plan) -> Iterator[tuple[Place, Mapping[str, object], bool]]:
