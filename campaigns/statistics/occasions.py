@@ -5,25 +5,35 @@ python -m campaigns.statistics.occasions RUN RUN...
 The runs are of one plan, made at different times. Every interval of every run, of values and of ratios, is set against
 the geometric mean of the other runs' numbers. An interval is of its own hour and its own noise, the mean of the others
 has noise too: of five runs, sqrt(5/4) times as much as one alone, so that an interval that promises 95 % and whose runs
-differ by their noise alone holds it in about 92 %.
+differ by their noise alone holds it in about 92 %. Of values that is printed for each trust grade, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import statistics
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
 from fabriscope import store
 from fabriscope.analysis.results import Results
 
-Interval = tuple[float, float, float]
-"""A number, the lower end of its interval, and the upper one."""
+
+class Interval(NamedTuple):
+    """A number, the ends of its interval, and its trust grade, if it has one."""
+
+    value: float
+    low: float
+    high: float
+    grade: str | None
+
+
 VALUES = ("entry_id", "benchmark", "metric_id", "message_size_bytes")
 RATIOS = (
     "kind",
@@ -41,18 +51,41 @@ RATIOS = (
 def intervals(frame: pl.DataFrame, key: Iterable[str], value: str) -> dict[tuple[str, ...], Interval]:
     """Return the intervals of a frame that have two ends, by what they are of."""
     rows = frame.drop_nulls([value, "low", "high"]).iter_rows(named=True)
-    return {tuple(str(row[name]) for name in key): (row[value], row["low"], row["high"]) for row in rows}
+    return {
+        tuple(str(row[name]) for name in key): Interval(row[value], row["low"], row["high"], row.get("grade"))
+        for row in rows
+    }
 
 
-def held(runs: Sequence[Mapping[tuple[str, ...], Interval]]) -> dict[tuple[str, ...], list[bool]]:
-    """Return for each number that all runs have whether each run's interval holds the mean of the others'."""
+class Told(NamedTuple):
+    """One interval against the mean of the other runs."""
+
+    holds: bool
+    error: float
+    """How far the run's number is from that mean, as a share of it."""
+    grade: str | None
+    """Of values."""
+
+
+def told(runs: Sequence[Mapping[tuple[str, ...], Interval]]) -> dict[tuple[str, ...], list[Told]]:
+    """Return what each run's interval comes to, for each number that all runs have."""
     found = defaultdict(list)
     for key in sorted(set.intersection(*(set(run) for run in runs))):
-        logs = [math.log(run[key][0]) for run in runs]
+        logs = [math.log(run[key].value) for run in runs]
         for run, own in zip(runs, logs, strict=True):
             others = math.exp((sum(logs) - own) / (len(logs) - 1))
-            found[key].append(run[key][1] <= others <= run[key][2])
+            number = run[key]
+            error = abs(number.value / others - 1)
+            found[key].append(Told(number.low <= others <= number.high, error, number.grade))
     return found
+
+
+def in_words(members: Sequence[Told]) -> str:
+    """Return how many intervals hold the mean of the others, and how far numbers are from it."""
+    hits = sum(one.holds for one in members)
+    middle = statistics.median(one.error for one in members)
+    of = f"{hits} of {len(members)} intervals hold the mean of the others ({hits / len(members):.0%})"
+    return f"{of}; half of the numbers are within {middle:.1%} of it"
 
 
 def main() -> None:
@@ -65,15 +98,16 @@ def main() -> None:
         "ratios": [intervals(one.comparisons, RATIOS, "ratio") for one in results],
     }
     for kind, runs in kinds.items():
-        found = held(runs)
-        hits = sum(sum(one) for one in found.values())
-        count = sum(map(len, found.values()))
-        sys.stdout.write(
-            f"{kind}: {hits} of {count} intervals hold the mean of the others ({hits / max(count, 1):.0%})\n"
-        )
-        for key, one in found.items():
-            if not all(one):
-                sys.stdout.write(f"  {' '.join(key)}: {sum(one)} of {len(one)}\n")
+        found = told(runs)
+        members = [one for each in found.values() for one in each]
+        if not members:
+            continue
+        sys.stdout.write(f"{kind}: {in_words(members)}\n")
+        for grade in sorted({one.grade for one in members if one.grade is not None}):
+            sys.stdout.write(f"  grade {grade}: {in_words([one for one in members if one.grade == grade])}\n")
+        for key, each in found.items():
+            if not all(one.holds for one in each):
+                sys.stdout.write(f"  {' '.join(key)}: {sum(one.holds for one in each)} of {len(each)}\n")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def test_ft_transposes_once_and_then_once_an_iteration(
 def test_is_tells_buckets_counts_and_keys_in_each_of_ten_iterations(ranks: int, tmp_path: Path) -> None:
     keys, buckets, tests, iterations = 2**16, 512, 5, 10
     for rank in kernel("is", "S", ranks, tmp_path).ranks:
-        assert total(rank, "MPI_Allreduce") == (iterations, iterations * 8 * (buckets + tests))
+        assert total(rank, "MPI_Allreduce") == (iterations, iterations * 4 * (buckets + tests))
         counts = only(rank, "MPI_Alltoall")
         assert (counts.count, counts.bytes, counts.message_bytes) == (iterations, iterations * 4 * ranks, 4)
         assert total(rank, "MPI_Alltoallv") == (iterations, iterations * 4 * keys // ranks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fabriscope import plan as plans
-from fabriscope.model.errors import FabriscopeError, PlanError
+from fabriscope.model.errors import PlanError
 from fabriscope.registry import discover
 
 
@@ -16,7 +16,9 @@ def idle(schedule: plans.Schedule) -> dict[str, str]:
             continue
         try:
             results = adapters.get(launch.entry.instrument).parse(launch, ()).results
-        except FabriscopeError:  # it has read no output, which is no word about the cases
+        except (
+            Exception
+        ):  # it has read no output, which is no word about the cases; its launch tells what is wrong in it
             results = ()
         told = [result.reason if result.status == "skipped" else None for result in results]
         reasons.setdefault(launch.entry.instrument, []).extend(told or [None])
