@@ -152,7 +152,7 @@ def test_mistakes_in_a_paper(tmp_path: Path, old: str, new: str, line: int | Non
 
 
 def test_mistakes_in_a_plan_of_a_paper(tmp_path: Path) -> None:
-    with pytest.raises(PlanError, match=r"plan.yaml:6: the paper has no name 'fast'"):
+    with pytest.raises(PlanError, match=r"plan.yaml:9: the paper has no name 'fast' -- known: "):
         _load(tmp_path, plan=PLAN.replace("plain: {says", "fast: {says"))
     with pytest.raises(PlanError, match=r"there is no absent\.yaml beside the plan"):
         _load(tmp_path, plan=PLAN.replace("file: paper.yaml", "file: absent.yaml"))

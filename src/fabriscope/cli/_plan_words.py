@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from fabriscope.model.errors import ToolMissing
     from fabriscope.model.fabric import Fabric
     from fabriscope.model.lab import SwitchSpec
+    from fabriscope.model.measurement import Launch
+    from fabriscope.model.turns import Sharing
     from fabriscope.plan import Plan, Schedule
 
 SECONDS_UP_TO_S = 60
@@ -81,3 +83,13 @@ def missing_library(plan: Plan) -> ToolMissing | None:
     except ToolMissing as error:
         return error
     return None
+
+
+def sharing(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> tuple[list[Launch], Sharing]:
+    """Return the launches of the first block, and who of them would measure in turns."""
+    from fabriscope.model.mpi_settings import MPI_SETTINGS
+    from fabriscope.running.sharing import sharing_of
+
+    block = [launch for launch in schedule.launches if launch.block == 1]
+    setting = [stack.name for stack in plan.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
+    return block, sharing_of(block, fabrics, plan.guests, setting)

@@ -64,7 +64,11 @@ def _meant(what: str) -> tuple[tuple[str, ...], Any]:
     with contextlib.suppress(OSError):  # a name that no file can have may be a host list
         is_plan = Path(what).is_file()
     if is_plan:
-        plan = plans.load(Path(what), run.vocabulary())
+        words = run.vocabulary()
+        plan = plans.load(Path(what), words)
+        if plan.wants_allocation and words.allocation is None:
+            what = "its hosts are those of a batch job, and we are in none"
+            raise HostError(what, where=plan.where("hosts"), fix="ask inside of the job")
         if plan.uses_lab:
             raise HostError("its hosts are made by the lab", where=what, fix="`fabriscope run` builds and checks them")
         plans.refuse_others(plan)

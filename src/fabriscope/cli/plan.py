@@ -116,10 +116,14 @@ def _launch_time(expected_s: float) -> str:
 def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cores: int | None) -> Iterator[str]:
     """Yield what of the plan is not used, and what is not known yet."""
     from fabriscope import plan as plans
+    from fabriscope.hosts import allocation
     from fabriscope.knobs import knobs
     from fabriscope.model.errors import printable
     from fabriscope.running import binding, real_site, settings, strayed
 
+    if checked.wants_allocation and checked.section.submit.nodes is None and allocation.find() is None:
+        count = counted(len(checked.hosts), "node")
+        yield f"checked for a job of {count}: `fabriscope submit PLAN --nodes {len(checked.hosts)}` asks for one"
     yield from _plan_words.lone_lines(checked, schedule)
     yield from map(printable, plans.unmeasured(checked.section))
     yield from claims.notes(checked, schedule)
@@ -141,16 +145,12 @@ def _notes(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric], cor
 def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[str]:
     """Yield who of a block measures in turns, and why others do not."""
     from fabriscope import plan as plans
-    from fabriscope.model.mpi_settings import MPI_SETTINGS
     from fabriscope.model.units import duration_words
-    from fabriscope.running.sharing import sharing_of
 
     turn_ns = plans.turn_ns_of(checked.section.turns)
     if turn_ns is None:
         return
-    block = [launch for launch in schedule.launches if launch.block == 1]
-    setting = [stack.name for stack in checked.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
-    sharing = sharing_of(block, fabrics, checked.guests, setting)
+    block, sharing = _plan_words.sharing(checked, schedule, fabrics)
     sizes = [len(group) for group in sharing.groups]
     count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
     groups = f", in {len(sizes)} groups" if len(sizes) > 1 else ""

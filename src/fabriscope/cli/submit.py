@@ -135,6 +135,7 @@ def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[
 
     from fabriscope import plan as plans
     from fabriscope.model import units
+    from fabriscope.model.errors import PlanError
     from fabriscope.plan import mistakes
     from fabriscope.plan.place_schema import SubmitSection
     from fabriscope.running import run
@@ -150,6 +151,9 @@ def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[
         vocabulary = dataclasses.replace(vocabulary, allocation=plans.hosts_to_come(nodes))
     with units.old_spellings() if is_stored else contextlib.nullcontext():
         plan = plans.load(path, vocabulary)
+    if plan.wants_allocation and vocabulary.allocation is None and plan.section.submit.nodes is None:
+        what = f"{plan.section.hosts!r} means the hosts of a batch job, and nobody says of how many"
+        raise PlanError(what, where=plan.where("hosts"), fix="write `submit: {nodes: 2}`, or `--nodes 2` here")
     plans.refuse_others(plan)
     planned = plan.section.submit
     try:

@@ -122,6 +122,8 @@ def deal(wish: Wish, machines: Sequence[str], known: Mapping[str, Processors]) -
     """
     if wish in (None, NONE):
         return Dealt(NONE)
+    if isinstance(wish, tuple):
+        _refuse_too_few(wish, machines)
     unknown = next((name for name in machines if name not in known or not known[name].cores), None)
     if unknown is not None:
         return Dealt(NONE, because=f"the processors of {unknown or 'this machine'} are not known")
@@ -145,11 +147,16 @@ def _order_on_machine(machines: Sequence[str]) -> list[tuple[str, int]]:
     return places
 
 
+def _refuse_too_few(wish: tuple[str, ...], machines: Sequence[str]) -> None:
+    """Raise ValueError where a machine has more ranks than a list has processors, whatever else is known of it."""
+    crowded = next((name for name, count in Counter(machines).items() if count > len(wish)), None)
+    if crowded is not None:
+        named = "one rank" if len(wish) == 1 else f"{len(wish)} ranks"
+        raise ValueError(f"bind names processors for {named}, and more of them run on {crowded or 'this machine'}")
+
+
 def _listed(wish: tuple[str, ...], machine: str, place: int, known: Mapping[str, Processors]) -> str:
     where = machine or "this machine"
-    if place >= len(wish):
-        named = "one rank" if len(wish) == 1 else f"{len(wish)} ranks"
-        raise ValueError(f"bind names processors for {named}, and more of them run on {where}")
     absent = sorted(set(numbers(wish[place])) - set(known[machine].all))
     if absent:
         there = listed(sorted(known[machine].all))

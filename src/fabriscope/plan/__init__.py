@@ -14,7 +14,8 @@ from fabriscope.plan.duration import (
     timed_ns,
 )
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
-from fabriscope.plan.load import Plan, hosts_to_come, load
+from fabriscope.plan.job_hosts import hosts_to_come
+from fabriscope.plan.load import Plan, load
 from fabriscope.plan.owners import refuse_others
 from fabriscope.plan.selections import unmeasured
 from fabriscope.plan.settings import values_of as set_values

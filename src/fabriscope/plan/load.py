@@ -17,6 +17,7 @@ from fabriscope.plan import (
     fabrics,
     guests,
     indentation,
+    job_hosts,
     mistakes,
     paper_names,
     ranks,
@@ -32,6 +33,7 @@ from fabriscope.plan import (
     unused,
 )
 from fabriscope.plan.benchmarks import contradictions as benchmark_contradictions
+from fabriscope.plan.job_hosts import ALLOCATION
 from fabriscope.plan.mistakes import nearest
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.vocabulary import Vocabulary
@@ -40,8 +42,6 @@ from fabriscope.plan.yaml_places import Place, PlacedYaml, read
 MAX_HOSTS = 4096
 RUN_PLAN_NAME = "plan.yaml"
 """Of the plan in a run folder, where the file of its paper lies beside it."""
-ALLOCATION = ("@allocation", "slurm", "pbs", "lsf", "flux")
-"""What stands for the hosts of the batch job that the plan runs in."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def check(document: PlacedYaml, text: str, vocabulary: Vocabulary) -> Plan:
     strange = list(unknown.names(document.data, vocabulary))
     section = _validated(schema.PlanSection, document, strange)
     if section.hosts in ALLOCATION:
-        hosts = vocabulary.allocation or _hosts_to_come(section, document)
+        hosts = vocabulary.allocation or job_hosts.supposed(section)
     else:
         hosts = _hosts(section.hosts, document)
     wrong = (one for one in _contradictions(section, hosts, vocabulary) if not _follows(one[0], strange))
@@ -155,6 +155,14 @@ def _paper(section: schema.PlanSection, document: PlacedYaml) -> tuple[dict[str,
     paper = _validated(PaperSection, paper_document)
     if wrong := list(paper_names.problems(paper, paper_document.data)):
         raise mistakes.listed(wrong, paper_document)
+    strangers = [
+        (("paper", "here", name), f"the paper has no name {shown(word)}", nearest(word, paper.names))
+        for name in section.paper.here
+        for word in name.split()
+        if word not in paper.names
+    ]
+    if strangers:
+        raise mistakes.listed(strangers, document)
     try:
         uses = {name: one.buffers[0] for name, one in section.benchmarks.items() if one.buffers}
         resolved = paper_names.resolve(paper, section.paper.here, uses)
@@ -181,22 +189,6 @@ def _hosts(text: str, document: PlacedYaml) -> tuple[str, ...]:
             f"{len(hosts)} hosts are more than {MAX_HOSTS}", where=document.where(("hosts",)), fix="name fewer hosts"
         )
     return hosts
-
-
-def hosts_to_come(count: int) -> tuple[str, ...]:
-    """Return names for the hosts of a batch job that has yet to begin."""
-    return tuple(f"node-{number}-of-the-job" for number in range(1, count + 1))
-
-
-def _hosts_to_come(section: schema.PlanSection, document: PlacedYaml) -> tuple[str, ...]:
-    """Return the hosts of the job that the plan's section `submit` asks for; raises PlanError."""
-    if section.submit.nodes is None:
-        raise PlanError(
-            f"{section.hosts!r} means the hosts of a batch job, and we are in none",
-            where=document.where(("hosts",)),
-            fix="`fabriscope submit PLAN --nodes 2` makes one",
-        )
-    return hosts_to_come(section.submit.nodes)
 
 
 def _contradictions(
@@ -239,6 +231,9 @@ def _too_few_hosts(plan: schema.PlanSection) -> tuple[Place, str, str]:
     place: Place = ("placements",) if "placements" in plan.model_fields_set else ("hosts",)
     again = f" ({shown(plan.hosts)} names it twice)" if twice([plan.hosts]) else ""
     fix = one_host_meant(plan.hosts) or "add a host"
+    if plan.hosts.lower() in ALLOCATION and plan.hosts not in ALLOCATION:
+        what = f"{shown(plan.hosts)} is the name of one host here"
+        return ("hosts",), what, f"write {plan.hosts.lower()} for the hosts of a batch job"
     if plan.hosts in ALLOCATION and plan.submit.nodes == 1:
         place, fix = ("submit", "nodes"), "write `nodes: 2`"
     fix = f"{fix}, or write `placements: [intra]` for ranks on one host"

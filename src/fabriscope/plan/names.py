@@ -70,6 +70,8 @@ def _ssh_words(text: str) -> str:
         raise ValueError("it names no program: leave it out, or write for example ssh -p 22")
     if words[0].startswith("-"):
         raise ValueError(f"its first word is the program: write `ssh {text}`")
+    if variable := next((word for word in words if re.search(r"\$[A-Za-z_]", word) and " " not in word), None):
+        raise ValueError(f"variables such as {shown(variable)} are not replaced: write the value itself")
     return text
 
 
@@ -113,7 +115,7 @@ VariableName = Annotated[
     str, AfterValidator(_matching(r"[A-Za-z_][A-Za-z0-9_]{0,199}", "environment variable's name, such as UCX_TLS"))
 ]
 VariableValue = Annotated[
-    str, AfterValidator(_matching(r"[^\n\r]*", "environment variable's value, which is one line"))
+    Text, AfterValidator(_matching(r"[^\n\r]*", "environment variable's value, which is one line"))
 ]
 Words = Annotated[str, AfterValidator(_ssh_words)]
 COMPANION_PATTERN = r"^[A-Za-z0-9_][^/\\]{0,99}\.ya?ml$"

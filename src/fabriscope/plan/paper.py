@@ -112,6 +112,8 @@ def parse_expectation(value: Any) -> dict[str, Any]:
         return _by(str(what), -1 if key == "lower_by" else 1)
     if key == "dip" and what == ANYWHERE:
         return {"kind": "dip", "at": None}
+    if key in ("dip", "best") and isinstance(what, bool):
+        raise ValueError(f"{str(what).lower()} is no point of an axis: write a size such as 512, or `dip: {ANYWHERE}`")
     if key in ("dip", "best"):
         return {"kind": key, "at": parse_amount(what)}
     ends = _ends(what)

@@ -14,6 +14,7 @@ from fabriscope.model.quantity import Kind
 from fabriscope.model.units import parse_size_bytes
 from fabriscope.plan.mistakes import Mistake, nearest
 from fabriscope.plan.paper import (
+    SIZE,
     ClaimSection,
     FigureSection,
     PaperSection,
@@ -22,6 +23,7 @@ from fabriscope.plan.paper import (
     kind_of_amount,
 )
 from fabriscope.plan.place_schema import StandInSection
+from fabriscope.plan.selections import ATTRIBUTES
 from fabriscope.plan.yaml_places import Place
 
 NEEDS_OTHER = ("direction", "equal", "ratio", "difference", "widens")
@@ -198,7 +200,7 @@ def problems(paper: PaperSection, said: Any = None) -> Iterator[Mistake]:
         for at, claim in enumerate(one.claims)
     ]
     claims += [(("claims", at), claim, None) for at, claim in enumerate(paper.claims)]
-    yield from _of_figures(paper)
+    yield from (*_of_figures(paper), *_of_axes(paper, claims))
     for place, claim, draw in claims:
         for word in dict.fromkeys(word for curve in (*claim.of, *claim.than) for word in curve):
             if word not in paper.names:
@@ -232,6 +234,17 @@ def _of_figures(paper: PaperSection) -> Iterator[Mistake]:
         if one.draw is not None and one.draw.benchmark is not None and one.draw.benchmark not in BENCHMARKS:
             what = f"there is no benchmark {shown(one.draw.benchmark)}"
             yield ("figures", number, "draw"), what, nearest(one.draw.benchmark, BENCHMARKS)
+
+
+def _of_axes(paper: PaperSection, claims: list[tuple[Place, ClaimSection, Picked | None]]) -> Iterator[Mistake]:
+    """Yield axes along which no case has a place, so that nothing could be drawn or judged."""
+    every: list[tuple[Place, Picked]] = [(place, claim) for place, claim, _ in claims]
+    every += [(("figures", at, "draw"), one.draw) for at, one in enumerate(paper.figures) if one.draw is not None]
+    for place, picked in every:
+        if picked.along not in ATTRIBUTES:
+            near = difflib.get_close_matches(picked.along, sorted(ATTRIBUTES), n=1)
+            fix = f"did you mean {near[0]!r}? " if near else ""
+            yield (*place, "along"), f"cases have no {shown(picked.along)} to be drawn along", f"{fix}{SIZE} is usual"
 
 
 def _of_other_benchmark(claim: ClaimSection, draw: Picked | None) -> tuple[str, str] | None:

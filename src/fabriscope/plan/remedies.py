@@ -14,6 +14,8 @@ from fabriscope.plan.yaml_places import Place
 
 MOST_REPEATED = 3
 """Names of a list that a remedy writes out."""
+MOST_WORDS = 8
+"""Of ssh, likewise."""
 _MEANT: Mapping[tuple[str, str], str] = {
     ("placements", "both"): "write [inter, intra]",
     ("placements", "all"): "write [inter, intra]",
@@ -26,7 +28,8 @@ _INSTEAD = {
         "`launches` says how often programs are started, `budget` for how long is measured",
     ),
     **dict.fromkeys(
-        ("args", "flags", "options", "mca"), "options of mpirun are variables here, as `env: {OMPI_MCA_btl: tcp}`"
+        ("args", "flags", "options", "mca"),
+        "options of mpirun are variables here, as `env: {OMPI_MCA_btl_tcp_links: 2}`",
     ),
     "claims": "it stands in the paper's file, which `paper: {file: x.paper.yaml}` names",
     **dict.fromkeys(("knobs", "objective"), "it stands in `tune: {fabric: gige, ...}`"),
@@ -37,6 +40,8 @@ _OF_SWITCHES = {
     "latency": "write `delay: 5us`", "bandwidth": "write `rate: 1Gb/s`", "speed": "write `rate: 1Gb/s`",
     "queue": "write `buffer: 128KiB`",
 }  # fmt: skip
+_OF_SSH = {"user": "-l ", "port": "-p ", "key": "-i ", "identity": "-i ", "options": "", "args": ""}
+"""What people write below `ssh`, and the option of ssh."""
 _OF_INTERFACES = {"mtu": "`settings: {mtu: 9000}`", "rate": "`line_rate: 10Gb/s`"}
 """Keys of a switch of the lab, and what is written of a real interface instead."""
 _LAB = lab_schema.LabFabricSection
@@ -142,6 +147,8 @@ def of_key(place: Place, value: object) -> str | None:
         return f"indent it below `benchmarks:`, as `  {name}: ...`"
     if name == "name" and place[0] == "fabrics":
         return "leave it out: a fabric's name is its key, as in `near: {lab: gige}`"
+    if place[0] == "ssh" and name in _OF_SSH and isinstance(value, str | int):
+        return f"write `ssh: ssh {_OF_SSH[name]}{value}`"
     if name in _INSTEAD:
         return _INSTEAD[name]
     if place[-2:-1] == ("lab",) and name in _OF_SWITCHES:
@@ -182,6 +189,9 @@ def _as_mapping(place: Place, value: object) -> str | None:
     if place[:1] == ("benchmarks",) and len(place) == 2:
         sizes = _sizes(value)
         return f"write `{place[1]}: {{sizes: {sizes}}}`" if sizes else f"write `{place[1]}: {{}}`"
+    words = list(map(str, value)) if place == ("ssh",) and isinstance(value, list) else []
+    if 0 < len(words) <= MOST_WORDS and all(re.fullmatch(r"[\w./@:=~+-]{1,60}", word) for word in words):
+        return f"write `ssh: {' '.join(words)}`"
     if place == ("paper",) and isinstance(value, str) and is_short(value):
         return f"write `paper: {{file: {value}}}`"
     if place[-1:] == ("lab",) and isinstance(value, list):

@@ -41,7 +41,9 @@ def contradictions(plan: PlanSection, hosts: Sequence[str]) -> Iterator[Contradi
     copies = {"hdfs": plan.services.hdfs.replication, "hbase": plan.services.hbase.replication}
     for layer in filter(copies.__contains__, plan.layers):
         if not plan.services.runs_already(layer):
-            yield from _of_copies(layer, copies[layer], len(hosts) - 1)
+            is_said = "replication" in getattr(plan.services, layer).model_fields_set
+            place = ("services", layer, "replication") if is_said else ("hosts",)
+            yield from _of_copies(layer, copies[layer], len(hosts) - 1, place)
     yield from _of_path(plan)
     for layer in filter(plan.services.runs_already, OF_DAEMONS):
         yield from _of_running(plan, layer)
@@ -79,15 +81,15 @@ def _of_running(plan: PlanSection, layer: str) -> Iterator[Contradiction]:
             )
 
 
-def _of_copies(layer: str, copies: int, datanode_count: int) -> Iterator[Contradiction]:
+def _of_copies(layer: str, copies: int, datanode_count: int, place: tuple[str, ...]) -> Iterator[Contradiction]:
     if datanode_count < 1:
         what = f"{layer_of(layer).label} needs two hosts or more: the first has {_FIRST[layer]}"
         yield ("hosts",), what, f"add hosts, or remove {layer} from layers"
     elif copies > datanode_count:
-        what = (
-            f"{copies} copies need {copies} DataNodes, and there are {datanode_count}: one on each host but the first"
-        )
-        yield ("services", layer, "replication"), what, f"write `replication: {datanode_count}`, or add hosts"
+        there = "there is 1" if datanode_count == 1 else f"there are {datanode_count}"
+        what = f"{copies} copies need {copies} DataNodes, and {there}: one on each host but the first"
+        fix = f"`services: {{{layer}: {{replication: {datanode_count}}}}}`"
+        yield place, what, f"write {fix}, or add hosts"
 
 
 def _of_records(plan: PlanSection) -> Iterator[Contradiction]:

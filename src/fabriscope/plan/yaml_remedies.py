@@ -112,6 +112,17 @@ def _ini(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
     return 1, "a plan is YAML, and has no [sections]", "remove the line, and write `key: value` for `key = value`"
 
 
+def _uncommaed(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
+    """Find what follows a bracket that is closed, within another one and without a comma between."""
+    mark = error.problem_mark
+    line = _at(lines, mark.line) if mark else ""
+    before, after = (line[: mark.column].rstrip(), line[mark.column :]) if mark else ("", "")
+    is_between = before[-1:] in ("}", "]") and after[:1] not in ("", "}", "]")
+    if mark is None or not (is_between and (error.problem or "").startswith("expected ',' or")):
+        return None
+    return mark.line + 1, f"{_NOT_YAML}: no comma stands between {before[-1]!r} and what follows", "put one between"
+
+
 def _comma(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
     """Find the line of a JSON document at whose end a comma is missing."""
     is_json = lines[0].lstrip().startswith("{") and "but got '<scalar>'" in (error.problem or "")
@@ -123,5 +134,5 @@ def _comma(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
 
 
 _READERS: tuple[Callable[[Sequence[str], yaml.MarkedYAMLError], Finding | None], ...] = (
-    _fence, _ini, _unspaced, _open_quote, _assigned, _two_keys, _comma,
+    _fence, _ini, _unspaced, _open_quote, _assigned, _two_keys, _uncommaed, _comma,
 )  # fmt: skip

@@ -64,6 +64,8 @@ class Binding:
         except ValueError as error:
             key = ("fabrics", entry.fabric, "bind") if _of_fabric(self._plan, entry) is not None else ("bind",)
             fix = "name one for each rank among those, or write `bind: core`"
+            if entry.layer == "null":
+                fix += ", or leave out the floor, which has two ranks on one host: `floor: false`"
             raise PlanError(str(error), where=self._plan.where(*map(str, key)), fix=fix) from error
 
     def is_wanted(self, entry: Entry) -> bool:

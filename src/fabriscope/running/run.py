@@ -94,8 +94,8 @@ def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
     """Measure a plan into a new run folder. Raises FabriscopeError; failing cases are recorded, not raised."""
     if plan.wants_allocation and allocation.find() is None:
-        fix = "`fabriscope submit PLAN` makes one"
-        raise HostError("the plan runs on the hosts of a batch job, and we are in none", where=plan.file, fix=fix)
+        what = "the plan runs on the hosts of a batch job, and we are in none"
+        raise HostError(what, where=plan.where("hosts"), fix="`fabriscope submit PLAN` makes one")
     store.refuse_impossible(path)
     plans.refuse_others(plan)
     with progress, sites.prepare(plan, progress.notice, cancel=cancel) as site:

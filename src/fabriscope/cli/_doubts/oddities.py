@@ -25,6 +25,8 @@ LONG_DELAY_NS = 100_000_000
 """From host to host: no two places on earth are farther apart on a cable."""
 LEAST_FRAMES_TO_A_LOSS = 100
 LEAST_LINE_RATE_BITS_PER_S = 10**6
+USUAL_PERTURBATION = 3
+"""Of NetPIPE, in bytes."""
 LEAST_CASE_TIMEOUT_NS = 200_000_000
 """A program that does well may say nothing for this long, on a busy machine."""
 
@@ -67,6 +69,7 @@ def _of_switch(name: str, switch: SwitchSpec) -> Iterator[Doubt]:
 
 def _of_interfaces(plan: Plan) -> Iterator[Doubt]:
     """Yield hosts that are none of the plan's, and fabrics between which nothing differs."""
+    as_set = _as_set(plan)
     alike: dict[str, list[str]] = {}
     for name, fabric in plan.section.fabrics.items():
         if isinstance(fabric.interface, dict):
@@ -75,20 +78,38 @@ def _of_interfaces(plan: Plan) -> Iterator[Doubt]:
                 few = counted(len(strangers), "host")
                 what = f"{name}: interface names {few} that the plan has not: {listed(strangers[:4])}"
                 yield ("fabrics", name, "interface", strangers[0]), f"{what}; add to hosts, or leave out here"
-        alike.setdefault(fabric.model_dump_json(exclude={"line_rate"}), []).append(name)
+        alike.setdefault(as_set[name], []).append(name)
     for names in alike.values():
         if len(names) > 1:
             what = f"nothing differs between {listed(names)}: the same network is compared with itself"
             yield ("fabrics", names[1]), what
 
 
+def _as_set(plan: Plan) -> dict[str, str]:
+    """Return each fabric as text: of the lab's its switch as settings make it, whatever they were written as."""
+    from fabriscope.model.switch_settings import SWITCH_SETTINGS
+    from fabriscope.running.switches import variants
+
+    made = {one.fabric: one.spec for one in variants(plan) if not one.tuned}
+    texts = {}
+    for name, fabric in plan.section.fabrics.items():
+        others = {key: value for key, value in sorted(fabric.settings.items()) if key not in SWITCH_SETTINGS}
+        beside = fabric.model_dump_json(exclude={"line_rate", "lab", "settings"})
+        lab = fabric.lab.model_dump_json(include={"preset", "second_switch", "broken"}) if fabric.lab else ""
+        texts[name] = f"{beside} {lab} {made.get(name)} {others}"
+    return texts
+
+
 def _of_hosts(plan: Plan) -> Iterator[Doubt]:
     """Yield names of hosts that elsewhere say something else: of a batch job's hosts, and how many ranks they have."""
-    from fabriscope.plan.load import ALLOCATION
+    from fabriscope.plan.job_hosts import ALLOCATION
 
     counts = [name for name in plan.hosts if name.count(":") == 1 and name.partition(":")[2].isdigit()]
     if counts:
         what = f"hosts: {counts[0]} is the name of a host here; how many ranks a host has is said by ranks_per_host"
+        if "@" in counts[0]:
+            port = counts[0].partition(":")[2]
+            what = f"hosts: {counts[0]} is the name of a host here; ports are said to ssh, as `ssh: ssh -p {port}`"
         yield ("hosts",), what
     if len(plan.hosts) > 1 and (again := twice([plan.section.hosts])):
         what = f"hosts: {listed(list(again[:4]))} {'is' if len(again) == 1 else 'are'} named more than once"
@@ -180,7 +201,13 @@ def _of_sweeps(plan: Plan) -> Iterator[Doubt]:
     for name in plan.section.benchmarks:
         sizes = (said.get(name) or {}).get("sizes")
         if isinstance(sizes, dict) and "perturbation" in sizes:
-            last, around = (parse_size_bytes(sizes[key]) for key in ("to", "perturbation"))
+            first, last, around = (parse_size_bytes(sizes[key]) for key in ("from", "to", "perturbation"))
             if around >= last > 1:
                 what = f"{name}: a perturbation of {around} B is not less than the last size, {last} B; 3 is usual"
+                yield ("benchmarks", name, "sizes"), what
+                continue
+            steps = [2**power for power in range(last.bit_length()) if first <= 2**power]
+            below = sum(size < around for size in steps)
+            if around > USUAL_PERTURBATION and 2 * below > len(steps):
+                what = f"{name}: a perturbation of {around} B is more than {below} of {len(steps)} sizes; 3 is usual"
                 yield ("benchmarks", name, "sizes"), what
