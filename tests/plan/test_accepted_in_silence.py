@@ -114,7 +114,7 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
     ("hosts of a job, and a lab", [("node[1-2]", "slurm"), (END, "submit: {nodes: 2}\n")], 2,
      "hosts: slurm are the hosts of a batch job, and the fabrics are of the lab"),
     ("more nodes than hosts", [(FABRICS, REAL), (END, "submit: {nodes: 3}\n")], 10,
-     "submit: a job of 3 nodes is asked for, and the plan names 2 hosts; write `hosts: @allocation`"),
+     "submit: a job of 3 nodes is asked for, and the plan names 2 hosts; write `hosts: slurm` for"),
     ("nodes for a lab", [(END, "submit: {nodes: 3}\n")], 10, "3 nodes is asked for, and a lab is all on its first"),
     ("a job shorter than its tuning",
      [(END, "submit: {duration: 2min}\ntune: {knobs: {switch_delay: [1us, 9us]}, fabric: slow, objective: {benchmark: "
@@ -157,6 +157,39 @@ ASKED: list[tuple[str, list[Change], int, str]] = [
      "congestion_control: Linux has no 'cubicc' of its own; did you mean 'cubic'? it has bbr, bic"),
     ("a class of RoCE without it", [(FABRICS, REAL.replace("ib0", "ib0, settings: {roce_traffic_class: 106}"))], 5,
      "roce_traffic_class does nothing: it is of what RDMA sends, and no fabric has `rdma`; leave it out"),
+    # what is the same whatever it is written as, and what is of something else
+    ("a switch set to what it is", [("{lab: ethernet-100}", "{lab: gige, settings: {switch_rate: 1Gb/s}}")], 5,
+     "nothing differs between gige and slow: the same network is compared with itself"),
+    ("a profile without curves", [of_npb("{kernels: [FT], class: S, profile: true}")], 9,
+     "npb: its profile explains differences between fabrics by what ping_pong measures over each; add `ping_pong: {}`"),
+    ("sizes of one element", [(PING_PONG, "fetch_and_op_latency: {sizes: [1KiB]}"), (END, MPI)], 7,
+     "fetch_and_op_latency: sizes do nothing: its message is one element; leave them out"),
+    ("a reference elsewhere", [of_npb("{kernels: [FT], reference: /opt/nope}"), (FABRICS, REAL)], 9,
+     "npb: there is no program ft.S.x in /opt/nope on this machine; the hosts need it there, or name its folder"),
+    ("a job of as many", [(FABRICS, REAL), (END, "submit: {nodes: 2}\n")], 10,
+     "submit: a job of 2 nodes is asked for, and its hosts need not be those of the plan; write `hosts: slurm` for"),
+    ("a wide perturbation", [(PING_PONG, "bandwidth: {sizes: {from: 1, to: 1MiB, perturbation: 100000}}")], 7,
+     "bandwidth: a perturbation of 100000 B is more than 17 of 21 sizes; 3 is usual"),
+    ("turns over RDMA",
+     [(FABRICS, REAL.replace("eth0", "ens1, rdma: roce").replace("ib0", "ib0, rdma: ib")),
+      (END, "layers: [verbs]\nfloor: false\nturns: auto\n")], 12,
+     "turns: auto does nothing: the counters of an RDMA port do not say whose bytes it carried; leave it out"),
+    ("turns of a program",
+     [(FABRICS, REAL), (PING_PONG, "bandwidth: {sizes: [64KiB]}"), (END, "instruments: [iperf3]\nturns: 20ms\n")], 11,
+     "turns: 20ms does nothing: iperf3 cannot wait for its turn; leave it out"),
+    ("a port", [("node[1-2]", "root@node1,root@node2:22"), (FABRICS, REAL)], 2,
+     "hosts: root@node2:22 is the name of a host here; ports are said to ssh, as `ssh: ssh -p 22`"),
+    # more than hosts elsewhere can have
+    ("ranks of a host", [(FABRICS, REAL), (PING_PONG, "allreduce: {sizes: [8]}"), (END, f"{MPI}ranks: 4096\n")], 12,
+     "2048 ranks on each of 2 hosts are more than a server of today has processors, and mostly wait for one; write"),
+    *(
+        (f"pairs: {said}", [(FABRICS, REAL), (PING_PONG, "message_rate: {sizes: [8]}"), ("launches: 5\n", ""),
+                            (END, "pairs: 4096\n")], 9, said)
+        for said in ("4096 ranks on each of 2 hosts are more", "; write fewer pairs or launches")
+    ),
+    ("a rate without a unit",
+     [(FABRICS, REAL.replace("eth0", "eth0, line_rate: 10")), (PING_PONG, "bandwidth: {sizes: [64KiB, 1MiB]}"),
+      ("budget: 20s\n", "")], 7, "bandwidth: every size once takes about "),
     # what changes nothing
     ("an incast of one", [("node[1-2]", "node[1-5]"), (PING_PONG, "incast: {sizes: [32KiB]}")], 7,
      "incast: with 2 of 5 hosts it is one stream; write `ranks: all`, or a count"),

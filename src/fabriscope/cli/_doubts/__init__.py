@@ -56,12 +56,12 @@ def doubts(
         idle_keys.oddities(plan),
         jobs.oddities(plan, total_s),
         machine.doubts(plan, schedule, fabrics),
-        libraries.doubts(plan),
+        libraries.doubts(plan, schedule),
         wires.doubts(plan),
         settings.doubts(plan),
         traffic_classes.doubts(plan),
-        claims.doubts(plan, schedule),
-        nothing.doubts(plan, schedule),
+        claims.doubts(plan, schedule, fabrics),
+        nothing.doubts(plan, schedule, fabrics),
     )
     for place, sentence in (doubt for part in every for doubt in part):
         yield f"{sentence} (line {plan.document.line(place)})" if place and plan.document is not None else sentence

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_RANKS_PER_PROCESSOR = 32
 """With more, ranks wait for a processor most of the time."""
+MOST_RANKS_ON_A_HOST = 768
+"""Two sockets of 192 cores, two threads each."""
 MOST_MARGIN = 0.25
 LEAST_ORDER = 100
 LEAST_BLOCKS_TO_GO_ON = 6
@@ -29,8 +31,7 @@ LEAST_SOCKET_BUFFER_BYTES = {"send_buffer": 2304, "receive_buffer": 1152}
 
 def oddities(plan: Plan, schedule: Schedule, processors: int | None) -> Iterator[Doubt]:
     """Yield place and sentence of each; `processors` are those of this machine, where all hosts are on it."""
-    if processors is not None:
-        yield from _of_ranks(plan, schedule, processors)
+    yield from _of_ranks(plan, schedule, processors) if processors is not None else _of_crowds(plan, schedule)
     yield from (*_of_arrangements(plan, schedule), *_of_bindings(plan, schedule))
     yield from _of_values(plan)
     yield from (*_of_windows(plan), *_of_orders(plan))
@@ -48,6 +49,18 @@ def _of_ranks(plan: Plan, schedule: Schedule, processors: int) -> Iterator[Doubt
     given = [key for key in ("ranks", "pairs", "ranks_per_host") if key in plan.section.model_fields_set]
     what = f"{most} ranks share this machine's {counted(processors, 'processor')}, {most // processors} on each"
     yield tuple(given[:1]), f"{what}, and mostly wait for one; write {MOST_RANKS_PER_PROCESSOR * processors} or fewer"
+
+
+def _of_crowds(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+    """Yield that hosts elsewhere have more ranks than any has processors."""
+    most, hosts = max((max(Counter(one.hosts).values()), len(set(one.hosts))) for one in schedule.entries)
+    if most <= MOST_RANKS_ON_A_HOST:
+        return
+    counts = {key: getattr(plan.section, key) for key in ("ranks", "pairs", "ranks_per_host")}
+    given = [key for key in counts if key in plan.section.model_fields_set]
+    largest = sorted(given, key=lambda key: max((one for one in counts[key] if isinstance(one, int)), default=0))
+    what = f"{most} ranks on each of {counted(hosts, 'host')} are more than a server of today has processors"
+    yield tuple(largest[-1:]), f"{what}, and mostly wait for one; write fewer, or name more hosts"
 
 
 def _of_arrangements(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:

@@ -39,6 +39,8 @@ def _of_benchmarks(plan: Plan) -> Iterator[Doubt]:
         place = ("benchmarks", name)
         if "sizes" in given and not kind.has_size:
             yield (*place, "sizes"), f"{name}: sizes do nothing: it has no message; leave them out"
+        if "sizes" in given and kind.is_of_one_element:
+            yield (*place, "sizes"), f"{name}: sizes do nothing: its message is one element; leave them out"
         if "in_flight_limit" in given and not kind.has_window:
             what = f"{name}: in_flight_limit does nothing: it has one operation under way at a time"
             yield (*place, "in_flight_limit"), f"{what}; leave it out"

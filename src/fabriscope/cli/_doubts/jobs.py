@@ -34,9 +34,11 @@ def oddities(plan: Plan, total_s: float) -> Iterator[Doubt]:
         job = f"submit: a job of {counted(submit.nodes or 1, 'node')} is asked for"
         if plan.uses_lab and submit.nodes != len(plan.hosts):
             yield ("submit", "nodes"), f"{job}, and a lab is all on its first; leave nodes out"
-        elif not plan.uses_lab and submit.nodes != len(plan.hosts):
-            named = counted(len(plan.hosts), "host")
-            yield ("submit", "nodes"), f"{job}, and the plan names {named}; write `hosts: @allocation` for those of it"
+        elif not plan.uses_lab and submit.scheduler != "local":
+            named = f"and the plan names {counted(len(plan.hosts), 'host')}"
+            others = named if submit.nodes != len(plan.hosts) else "and its hosts need not be those of the plan"
+            fix = f"write `hosts: {submit.scheduler or 'slurm'}` for those of it"
+            yield ("submit", "nodes"), f"{job}, {others}; {fix}"
     if section.case_timeout > MOST_CASE_TIMEOUT_NS:
         what = f"case_timeout: a launch that hangs is waited for {duration_words(section.case_timeout)}"
         yield ("case_timeout",), f"{what}; write for example 1min, or leave it out"

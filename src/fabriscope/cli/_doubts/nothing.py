@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fabriscope.model.blocks import LEAST_BLOCKS
@@ -10,12 +10,18 @@ from fabriscope.model.counting import counted, listed
 
 if TYPE_CHECKING:
     from fabriscope.cli._doubts.oddities import Doubt
+    from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
 
+MOST_REASONS = 2
+CURVE = "ping_pong"
+"""By which the report explains a profile; docs/profile.md."""
 
-def doubts(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+
+def doubts(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
     """Yield place and sentence of each."""
     yield from (*_idle_instruments(schedule), *_idle_fabrics(plan, schedule), *_one_machine(plan))
+    yield from (*_idle_turns(plan, schedule, fabrics), *_unexplained(plan))
     yield from (*_empty_messages(plan), *_few_launches(plan, schedule))
 
 
@@ -46,6 +52,29 @@ def _one_machine(plan: Plan) -> Iterator[Doubt]:
     if len(here) > 1 and "inter" in plan.section.placements:
         what = f"hosts: {listed(here[:4])} are this machine: what is sent between them crosses no network"
         yield ("hosts",), f"{what}; name other hosts, or write `placements: [intra]`"
+
+
+def _idle_turns(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
+    """Yield that turns are asked for, and that no launch measures in turns."""
+    from fabriscope import plan as plans
+    from fabriscope.cli import _plan_words
+
+    if plans.turn_ns_of(plan.section.turns) is None:
+        return
+    _, sharing = _plan_words.sharing(plan, schedule, fabrics)
+    if not sharing.groups:
+        reasons = listed(list(dict.fromkeys(sharing.alone.values()))[:MOST_REASONS])
+        yield ("turns",), f"turns: {plan.section.turns} does nothing: {reasons}; leave it out"
+
+
+def _unexplained(plan: Plan) -> Iterator[Doubt]:
+    """Yield applications that are profiled over several fabrics, with no curve that could explain their differences."""
+    section = plan.section
+    for name in ("npb", "hpl") if len(section.fabrics) > 1 and CURVE not in section.benchmarks else ():
+        one = getattr(section.applications, name)
+        if one is not None and one.profile:
+            what = f"{name}: its profile explains differences between fabrics by what {CURVE} measures over each"
+            yield ("applications", name, "profile"), f"{what}; add `{CURVE}: {{}}` to benchmarks, or leave profile out"
 
 
 def _empty_messages(plan: Plan) -> Iterator[Doubt]:

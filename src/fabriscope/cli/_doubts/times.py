@@ -76,16 +76,26 @@ def _of_sizes(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
 
     budget_s = plan.section.budget / 1e9
     by_size: dict[int, float] = defaultdict(float)
+    by_benchmark: dict[str, float] = defaultdict(float)
     for case in schedule.cases.values():
         if case.entry.layer != "null":
-            by_size[case.message_size_bytes] += _blocks(plan) * plans.least_ns(case, fabrics) / 1e9
+            seconds = _blocks(plan) * plans.least_ns(case, fabrics) / 1e9
+            by_size[case.message_size_bytes] += seconds
+            by_benchmark[case.benchmark] += seconds
     least_s = sum(by_size.values())
     if least_s <= MOST_BUDGETS * budget_s:
         return
     longest = max(by_size, key=lambda size: by_size[size])
-    what = f"budget: {duration_words(plan.section.budget)} is asked for, and every size once takes about"
     share = f", of which {size_text(longest)} alone takes {_words(by_size[longest])}" if len(by_size) > 1 else ""
-    yield ("budget",), f"{what} {_words(least_s)}{share}; leave out sizes or launches, or write a larger budget"
+    budget = duration_words(plan.section.budget)
+    if "budget" in plan.section.model_fields_set:
+        what = f"budget: {budget} is asked for, and every size once takes about {_words(least_s)}{share}"
+        yield ("budget",), f"{what}; leave out sizes or launches, or write a larger budget"
+        return
+    slowest = max(by_benchmark, key=lambda name: by_benchmark[name])
+    what = f"{slowest}: every size once takes about {_words(least_s)}{share}"
+    fix = f"leave out sizes or launches; a plan that names no budget has {budget}"
+    yield ("benchmarks", slowest, "sizes"), f"{what}; {fix}"
 
 
 def _words(seconds: float) -> str:
@@ -106,18 +116,27 @@ def _of_the_whole(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric],
         yield ("budget",), f"{what}: `budget` is the measuring time of the whole run"
     elif (is_beyond or total_s > LONG_S) and not is_told:
         place, seconds = _longest(plan, block, fabrics)
+        starts = _crowd_of(plan)
         section = plan.section.benchmarks.get(str(place[-1]))
         is_meant = section.duration is not None if section is not None else plan.section.launches <= USUAL_LAUNCHES
         if (is_meant or place[0] == "applications") and total_s <= LONG_S:
             return  # whoever says how long streams are sent knows what they take, and who compares much starts much
         count = counted(_blocks(plan) * len(block), "launch")
         name, fix = {
-            "launches": (f"the start of {count}", "write fewer launches"),
+            "launches": (f"the start of {count}", f"write fewer {' or '.join(starts)}"),
             "benchmarks": (place[-1], "leave out sizes or launches"),
             "applications": (place[-1], _SMALLER.get(str(place[-1]), "")),
         }[str(place[0])]
         beside = f", and `budget` is {duration_words(plan.section.budget)}" if is_beyond else ""
+        place = starts[:1] if place == ("launches",) else place
         yield place, f"{what}, of which {name} takes {time_words(seconds)}{beside}; {fix}"
+
+
+def _crowd_of(plan: Plan) -> tuple[str, ...]:
+    """Return the keys that say how many programs are started: `launches` where given, else the ranks before it."""
+    given = plan.section.model_fields_set
+    crowd = next((key for key in ("pairs", "ranks", "ranks_per_host") if key in given), None)
+    return ("launches",) if "launches" in given or crowd is None else (crowd, "launches")
 
 
 def _longest(plan: Plan, block: Iterable[Launch], fabrics: Mapping[str, Fabric]) -> tuple[Place, float]:
