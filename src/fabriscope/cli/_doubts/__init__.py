@@ -36,7 +36,8 @@ def of_plan(plan: Plan) -> list[str]:
         schedule = plans.expand(plan, fabrics, cores, applications.memory_per_host(plan, {}))
         tuned = tuning_plan.check(plan, schedule, fabrics)
         block = [launch for launch in schedule.launches if launch.block == 1]
-        blocks = plan.section.launches if plan.section.until == "launches" else plans.TYPICAL_BLOCKS
+        blocks = max(launch.block for launch in schedule.launches)
+        blocks = min(blocks, plans.TYPICAL_BLOCKS) if plan.section.until == "decided" else blocks
         total_ns = blocks * sum(plans.expected_by_launch(block, fabrics, plan.guests).values())
         total_ns += plans.most_added_ns(plan.section, schedule, fabrics) + (tuned.total_ns if tuned else 0)
         return list(doubts(plan, schedule, fabrics, total_ns / 1e9, cores))

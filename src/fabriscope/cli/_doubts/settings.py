@@ -52,8 +52,7 @@ def _of_congestion_controls(plan: Plan) -> Iterator[Doubt]:
     from fabriscope.cli._doubts import machine
 
     for place, settings, _ in _given(plan) if not machine.is_this(plan) else ():
-        value = settings.get("congestion_control")
-        for name in map(str, value if isinstance(value, tuple) else (value,) if value is not None else ()):
+        for name in _values(settings, "congestion_control"):
             near = difflib.get_close_matches(name, CONGESTION_CONTROLS, n=1)
             if name not in CONGESTION_CONTROLS:
                 meant = f"did you mean {near[0]!r}? " if near else ""
@@ -74,6 +73,12 @@ def _given(plan: Plan) -> Iterator[tuple[Place, Mapping[str, object], bool]]:
         yield ("tune", "knobs"), section.tune.knobs, name in of_lab
 
 
+def _values(settings: Mapping[str, object], name: str) -> tuple[str, ...]:
+    """Return the values of a setting, of which a tuning has several."""
+    value = settings.get(name, ())
+    return tuple(map(str, value if isinstance(value, tuple) else (value,)))
+
+
 def _of_bare_times(plan: Plan) -> Iterator[Doubt]:
     """Yield settings in microseconds without a unit: in `lab:` the same number would be of seconds."""
     from fabriscope.knobs import knobs
@@ -82,8 +87,7 @@ def _of_bare_times(plan: Plan) -> Iterator[Doubt]:
     times = [name for name, knob in knobs().items() if knob.value is microseconds]
     for place, settings, _ in _given(plan):
         for name in (name for name in times if name in settings):
-            value = settings[name]
-            bare = [str(one) for one in (value if isinstance(value, tuple) else (value,)) if str(one).isdecimal()]
+            bare = [value for value in _values(settings, name) if value.isdecimal()]
             if bare and bare[-1] != "0":
                 what = f"{name}: a number without a unit is in microseconds here, and in `lab:` in seconds"
                 yield (*place, name), f"{what}; write {bare[-1]}us"
@@ -110,8 +114,7 @@ def _of_governors(plan: Plan) -> Iterator[Doubt]:
         return
     known = [file.read_text().split() for file in sorted(POLICIES.glob("policy*/scaling_available_governors"))]
     for place, settings, _ in _given(plan):
-        value = settings.get("governor")
-        for name in map(str, value if isinstance(value, tuple) else (value,) if value is not None else ()):
+        for name in _values(settings, "governor"):
             what = None
             if not known:
                 what = "this machine's processors have none that could be set"

@@ -21,7 +21,7 @@ SMALL_LINE_RATE_BITS_PER_S = 100 * 10**6
 """Less is hardly a network that is measured: `10m` was written for 10Gb/s, or means minutes."""
 _DEVICE = re.compile(r"(mlx[45]_|rxe|siw|hfi1_|irdma|bnxt_re|qedr|cxgb4_)\d*(:\d+)?|rocep\w+(:\d+)?")
 """Names of RDMA devices, of drivers that call them by a number."""
-_KEPT_BY_IB = ("lossless_priority",)
+_OF_ETHERNET = "lossless_priority"
 _STREAMS = "many_to_one"
 
 
@@ -31,10 +31,9 @@ def doubts(plan: Plan) -> Iterator[Doubt]:
         if fabric.lab is None:
             yield from _of_names(plan, name, fabric)
             yield from _of_rates(name, fabric)
-        if fabric.rdma == "ib":
-            for key in (key for key in _KEPT_BY_IB if key in fabric.model_fields_set):
-                what = f"{name}: {key} does nothing: priorities that are paused (PFC) are of Ethernet"
-                yield ("fabrics", name, key), f"{what}, and rdma: ib is InfiniBand; leave it out"
+        if fabric.rdma == "ib" and _OF_ETHERNET in fabric.model_fields_set:
+            what = f"{name}: {_OF_ETHERNET} does nothing: priorities that are paused (PFC) are of Ethernet"
+            yield ("fabrics", name, _OF_ETHERNET), f"{what}, and rdma: ib is InfiniBand; leave it out"
     yield from _of_streams(plan)
 
 
