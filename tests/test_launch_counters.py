@@ -48,7 +48,7 @@ def test_what_was_sent_is_what_the_connections_carried(tmp_path: Path) -> None:
         hosts = run.manifest.entries[record.entry_id].hosts
         watches = run.watches(record)
         assert set(watches) == set(hosts)
-        assert all(watch.problems == {} for watch in watches.values())
+        assert {host: watch.problems for host, watch in watches.items()} == {host: {} for host in hosts}
         sent = record.details.sent_payload_bytes or {}
         carried = {
             one.cookie: one

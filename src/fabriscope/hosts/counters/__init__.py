@@ -38,6 +38,7 @@ _FILES = (
     "_births",
     "_diag",
     "_datagrams",
+    "_connection",
     "_sockets",
     "_links",
     "_namespaces",

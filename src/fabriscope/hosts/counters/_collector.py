@@ -21,7 +21,7 @@ LOOKS_INSIDE_S = (
     10.0, 20.0, 60.0,
 )  # fmt: skip
 LOOK_SHARE, LOOK_ALLOWANCE_S = 0.01, 0.2
-LAST_WORDS_S, LAST_WORDS_LIMIT_S = 0.01, 0.1
+LAST_WORDS_S, LAST_WORDS_LIMIT_S, OWED_LIMIT_S = 0.01, 0.1, 2.0  # a busy kernel says them late
 SENDING_S, SENDING_LIMIT_S = 0.02, 6.0  # what the job left to be sent is waited for
 MOST_READINGS = 300  # of a job's time until now; of a longer one they grow apart
 NICENESS, NICE_AFTER_S = 10, 1.0
@@ -230,10 +230,7 @@ class Collector:
     def end(self):
         """Take the last reading, once the kernel has told of what was closed last."""
         self.processes.look(time.monotonic())
-        until_s = time.monotonic() + LAST_WORDS_LIMIT_S
-        time.sleep(LAST_WORDS_S)
-        while self.sockets.hear() and time.monotonic() < until_s:
-            time.sleep(LAST_WORDS_S)
+        self.wait_for_last_words()
         until_s, unsent = time.monotonic() + SENDING_LIMIT_S, self.unsent()
         while unsent >= LEAST_COUNTED and time.monotonic() < until_s:
             time.sleep(SENDING_S)
@@ -243,6 +240,14 @@ class Collector:
         say({"kind": "unsent", "size_bytes": unsent})  # as it was before that: what goes in between is in neither else
         if self.sockets.lost_count:
             self.problems["closed connections"] = "%d went without a last word" % self.sockets.lost_count
+
+    def wait_for_last_words(self):
+        self.sockets.look()
+        began_s, limit_s = time.monotonic(), LAST_WORDS_S
+        while time.monotonic() < began_s + limit_s:
+            time.sleep(LAST_WORDS_S)
+            is_news = self.sockets.hear() > 0
+            limit_s = OWED_LIMIT_S if self.sockets.owes() else LAST_WORDS_LIMIT_S if is_news else 0
 
     def unsent(self):
         """Return how many bytes the job left to the kernel: what waits in queues beside TCP may be its datagrams."""

@@ -11,38 +11,9 @@ import os
 import socket
 import struct
 
-# In place of the process that holds a connection; of what was BORN_ELSEWHERE and closed nobody saw who had it.
-THE_JOBS, SOMEBODY_ELSES, CONFIDANTS, BORN_ELSEWHERE = 0, -1, -2, -3
 DESTROY_GROUPS = 0b1111  # SKNLGRP_INET_TCP_DESTROY, INET_UDP, INET6_TCP, INET6_UDP
 RECEIVE_BYTES = 4 << 20
 SEARCHES = 3
-
-
-class Connection:
-    """One TCP connection as it was seen last."""
-
-    __slots__ = (
-        "cookie", "counts", "ends", "group", "inode", "is_closed", "is_known", "options", "owner", "sought", "space",
-        "uid", "unowned_at", "unsent",
-    )  # fmt: skip
-
-    def __init__(self, cookie, ends, inode):
-        self.cookie, self.ends, self.inode = cookie, ends, inode
-        self.counts = None
-        self.options = (None, 0)  # whether packets have time stamps, and how much longer their headers may be
-        self.group = None  # the control group of the process that made it, where the kernel tells
-        self.uid = None
-        self.owner = None  # a process id of the job, THE_JOBS, SOMEBODY_ELSES; None: unknown
-        self.sought = 0  # how often a holder was looked for among others
-        self.unowned_at = None  # the first look at which no process of the job had it
-        self.is_closed = False
-        self.is_known = False  # whether the other end was looked for: it may be on this host
-        self.unsent = 0  # bytes that nobody has acknowledged yet
-        self.space = None  # the network namespace that it is in, where that is not ours
-
-    def row(self):
-        space = "" if self.space is None else self.space.number
-        return [self.cookie, *self.ends, *self.counts, self.owner, int(self.is_closed), space, *self.options]
 
 
 class Sockets:
@@ -147,6 +118,11 @@ class Sockets:
                     self.problems["connections"] = "sock_diag: %s" % (error.strerror or error)
                 return None
         return seen
+
+    def owes(self):
+        """Return whether a connection of the job's is gone of which the kernel has yet to say what it moved."""
+        gone = [*self.lost.values(), *(self.alive[cookie] for cookie in self.missing & set(self.alive))]
+        return self.listener is not None and any(one.owner is not None and one.owner >= THE_JOBS for one in gone)
 
     def give_up(self):
         """Wait no longer for the last word on those that are lost: what was seen last is what they moved."""
