@@ -84,6 +84,7 @@ RUNNING = (
     *(
         "program_place",
         "site",
+        "planned",
         "prove",
         "profile",
         "run",

@@ -1,6 +1,6 @@
 """How many real runs call a thing different from itself? One entry of the lab, made twice in each block, run after run.
 
-python -m campaigns.statistics.control_runs [--runs 40] [--layers tcp,mpi,shm] [--turns auto] [--busy 2] [--keep FOLDER]
+python -m campaigns.statistics.control_runs [--runs 40] [--layers tcp,mpi,shm] [--turns auto] [--bind auto] [--busy 2]
 
 Each run has eight blocks of two entries that are the same, of one layer after the other. It is looked at after every
 block from the third on, by the rule of runs that go on until they are decided, as somebody would who waits for an
@@ -35,7 +35,7 @@ ENTRIES = {"tcp": "gige.tcp.inter", "mpi": "gige.mpi.openmpi.inter", "shm": "shm
 _LOOP = "while True: pass"
 
 
-def plan_of(layer: str, turns: str, seed: int) -> dict[str, Any]:
+def plan_of(layer: str, turns: str, bind: str, seed: int) -> dict[str, Any]:
     """Return a plan of two equal entries, as YAML has it."""
     return {
         "hosts": "node[1-2]",
@@ -49,6 +49,7 @@ def plan_of(layer: str, turns: str, seed: int) -> dict[str, Any]:
         "control": ENTRIES[layer],
         "floor": False,
         "turns": turns,
+        "bind": bind,
         "seed": seed,
     }
 
@@ -83,6 +84,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=40)
     parser.add_argument("--layers", default="tcp", help="of tcp, mpi and shm; a run has one, in turn")
     parser.add_argument("--turns", default="off", help="as in a plan")
+    parser.add_argument("--bind", default="none", help="as in a plan: none or auto")
     parser.add_argument("--busy", type=int, default=0, help="loops that compute beside every run")
     parser.add_argument("--keep", type=Path, help="folder for the runs; otherwise they are removed")
     arguments = parser.parse_args()
@@ -95,7 +97,7 @@ def main() -> None:
         for seed in range(1, arguments.runs + 1):
             layer = layers[(seed - 1) % len(layers)]
             with busy(arguments.busy):
-                run = measured(plan_of(layer, arguments.turns, seed), folder, f"control-{layer}-{seed}")
+                run = measured(plan_of(layer, arguments.turns, arguments.bind, seed), folder, f"control-{layer}-{seed}")
             seen = looks(run)
             is_false = any(look["faster"] or look["slower"] for look in seen)
             false += is_false

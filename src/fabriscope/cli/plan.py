@@ -16,6 +16,7 @@ from fabriscope.model.counting import counted
 if TYPE_CHECKING:
     from fabriscope.model.fabric import Fabric
     from fabriscope.plan import Plan, Schedule
+    from fabriscope.running.planned import Planned
 
 MOST_SECONDS = 120
 """Of a launch, from which on its time is told in minutes."""
@@ -34,34 +35,29 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.running import applications, idle_instruments, run, site, tuning_plan
+    from fabriscope.running import idle_instruments, run, tuning_plan
+    from fabriscope.running.planned import planned
 
     checked = plans.load(plan, run.vocabulary())
-    fabrics = site.planned_fabrics(checked)
-    cores = site.cores_per_host()
-    schedule = plans.expand(checked, fabrics, cores, applications.memory_per_host(checked, {}))
+    known = planned(checked)
+    schedule, fabrics, tuned = known.schedule, known.fabrics, known.tuning
     run.check_specs(checked, schedule)
     idle_instruments.refuse(checked, schedule)
-    expected = plans.expected_by_launch(schedule.launches, fabrics, checked.guests)
-    is_adaptive = checked.section.until == "decided"
-    counted = [one for one in schedule.launches if not is_adaptive or one.block <= plans.TYPICAL_BLOCKS]
-    total_s = sum(expected[launch.launch_id] for launch in counted) / 1e9
-    added_s = plans.most_added_ns(checked.section, schedule, fabrics) / 1e9
-    tuned = tuning_plan.check(checked, schedule, fabrics)
-    tuned_s = tuned.total_ns / 1e9 if tuned else 0.0
-    doubts = list(_doubts.doubts(checked, schedule, fabrics, total_s + added_s + tuned_s, cores))
+    doubts = list(_doubts.doubts(checked, known))
     missing = _plan_words.missing_library(checked)
     tuning_lines = tuning_plan.described(checked, fabrics, tuned) if tuned else ()
-    notes = _notes(checked, schedule, fabrics, cores)  # a mistake that these find is told before anything else
-    lines = [*_plan_words.fabric_lines(checked, fabrics), *_entries(schedule, expected), *notes, *tuning_lines]
+    notes = _notes(
+        checked, schedule, fabrics, known.processors
+    )  # a mistake that these find is told before anything else
+    lines = [*_plan_words.fabric_lines(checked, fabrics), *_entries(known), *notes, *tuning_lines]
     if as_json:
-        times = {"expected_s": total_s, "most_added_s": added_s + tuned_s}
-        about = {"launches": _launches(schedule, expected), "cases": len(schedule.cases), **times}
+        times = {"expected_s": known.typical_ns / 1e9, "most_added_s": (known.added_ns + known.tuning_ns) / 1e9}
+        about = {"launches": _launches(known), "cases": len(schedule.cases), **times}
         click.echo(json.dumps({**about, "look_again": doubts}, indent=1))
     else:
         click.echo(f"{plan}: {'a good plan' if missing is None else 'it cannot be run on this machine yet'}")
-        _say(lines, _whole(checked, schedule, total_s, tuned_s), doubts)
-        _say_rounds(checked.section.sharpen, added_s)
+        _say(lines, _whole(checked, known), doubts)
+        _say_rounds(checked.section.sharpen, known.added_ns / 1e9)
     if missing is not None:
         raise missing
 
@@ -84,7 +80,7 @@ def _say_rounds(rounds: int, added_s: float) -> None:
         )
 
 
-def _launches(schedule: Schedule, expected: Mapping[int, int]) -> list[dict[str, object]]:
+def _launches(known: Planned) -> list[dict[str, object]]:
     """Return each launch as JSON has it."""
     return [
         {
@@ -92,20 +88,20 @@ def _launches(schedule: Schedule, expected: Mapping[int, int]) -> list[dict[str,
             "block": launch.block,
             "entry": launch.entry.entry_id,
             "cases": len(launch.cases),
-            "expected_s": expected[launch.launch_id] / 1e9,
+            "expected_s": known.expected_ns[launch.launch_id] / 1e9,
         }
-        for launch in schedule.launches
+        for launch in known.schedule.launches
     ]
 
 
-def _entries(schedule: Schedule, expected: Mapping[int, int]) -> Iterator[str]:
+def _entries(known: Planned) -> Iterator[str]:
     """Yield a line for each entry: what it is called, how many cases it has, and about how long a launch takes."""
-    first_block = [launch for launch in schedule.launches if launch.block == 1]
+    first_block = [launch for launch in known.schedule.launches if launch.block == 1]
     width = max(len(launch.entry.label()) for launch in first_block)
     for launch in sorted(first_block, key=lambda one: one.entry.entry_id):
         yield (
             f"{launch.entry.label():{width}}  {launch.entry.placement}  {counted(len(launch.cases), 'case'):>9}"
-            f"  about {_launch_time(expected[launch.launch_id] / 1e9)} a launch"
+            f"  about {_launch_time(known.expected_ns[launch.launch_id] / 1e9)} a launch"
         )
 
 
@@ -159,10 +155,11 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
         yield f"{block[index].entry.label()} measures alone: {reason}"
 
 
-def _whole(checked: Plan, schedule: Schedule, total_s: float, tuned_s: float) -> str:
+def _whole(checked: Plan, known: Planned) -> str:
     """Return how much the whole run is."""
-    time = _plan_words.time_words(total_s)
-    time += f", and at most about {_plan_words.time_words(tuned_s)} of tuning" if tuned_s else ""
+    schedule = known.schedule
+    time = _plan_words.time_words(known.typical_ns / 1e9)
+    time += f", and at most about {_plan_words.time_words(known.tuning_ns / 1e9)} of tuning" if known.tuning_ns else ""
     if checked.section.until == "decided":
         return (
             f"{counted(len(schedule.cases), 'case')}, until comparisons are decided:"

@@ -166,16 +166,9 @@ def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[
 
 def _expected_s(plan: Plan) -> int:
     """Return a time limit for the plan: twice what it is expected to take, and ten minutes."""
-    from fabriscope import plan as plans
-    from fabriscope.running import site, tuning_plan
+    from fabriscope.running.planned import planned
 
-    fabrics = site.planned_fabrics(plan)
-    schedule = plans.expand(plan, fabrics)
-    expected_ns = sum(plans.expected_by_launch(schedule.launches, fabrics).values())
-    expected_ns += plans.most_added_ns(plan.section, schedule, fabrics)
-    tuned = tuning_plan.check(plan, schedule, fabrics)
-    expected_ns += tuned.total_ns if tuned is not None else 0
-    return LEAST_DURATION_S + 60 * math.ceil(2 * expected_ns / 60e9)
+    return LEAST_DURATION_S + 60 * math.ceil(2 * planned(plan).most_ns / 60e9)
 
 
 def _tell(run: Path, *, wait: bool) -> None:

@@ -1,0 +1,67 @@
+"""What a plan comes to before it runs: its launches, and about how long they take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from fabriscope import plan as plans
+from fabriscope.model.fabric import Fabric
+from fabriscope.plan import Plan, Schedule
+from fabriscope.running import applications, site, tuning_plan
+from fabriscope.running.tuning_time import TuningTime
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A plan's schedule, with the time that it is expected to take."""
+
+    until: str
+    """`launches` or `decided`."""
+    schedule: Schedule
+    fabrics: Mapping[str, Fabric]
+    """As far as they are known without a look at any host."""
+    processors: int | None
+    """Of each host, where that is known."""
+    expected_ns: Mapping[int, int]
+    """Launch id to what the launch takes."""
+    added_ns: int
+    """At most, of rounds that sharpen."""
+    tuning: TuningTime | None
+
+    @property
+    def tuning_ns(self) -> int:
+        """What the tuning takes at most."""
+        return self.tuning.total_ns if self.tuning is not None else 0
+
+    @property
+    def most_ns(self) -> int:
+        """What it takes in all at most."""
+        return sum(self.expected_ns.values()) + self.added_ns + self.tuning_ns
+
+    @property
+    def typical_ns(self) -> int:
+        """What its launches take; of a run until decided those of as many blocks as such runs have."""
+        most = plans.TYPICAL_BLOCKS if self.until == "decided" else math.inf
+        return sum(self.expected_ns[one.launch_id] for one in self.schedule.launches if one.block <= most)
+
+    @property
+    def whole_ns(self) -> int:
+        """What it takes in all, with what is added later."""
+        return self.typical_ns + self.added_ns + self.tuning_ns
+
+
+def planned(plan: Plan) -> Planned:
+    """Return what a plan comes to; raises PlanError for what is wrong with it."""
+    fabrics, processors = site.planned_fabrics(plan), site.cores_per_host()
+    schedule = plans.expand(plan, fabrics, processors, applications.memory_per_host(plan, {}))
+    return Planned(
+        plan.section.until,
+        schedule,
+        fabrics,
+        processors,
+        plans.expected_by_launch(schedule.launches, fabrics, plan.guests),
+        plans.most_added_ns(plan.section, schedule, fabrics),
+        tuning_plan.check(plan, schedule, fabrics),
+    )
