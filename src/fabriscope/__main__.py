@@ -3,7 +3,7 @@
 import gc
 import sys
 
-from fabriscope.model import endings, search_paths
+from fabriscope.model import blas_threads, endings, search_paths
 
 COLLECTED_AFTER = 20_000
 """New objects: looking for garbage after each 700, as usual, is a tenth of the time in which modules are loaded."""
@@ -15,6 +15,7 @@ def main() -> None:
     gc.set_threshold(COLLECTED_AFTER)
     try:
         search_paths.leave_current_folder()
+        blas_threads.none_from_now_on()
         from fabriscope import cli
 
         cli.main()
