@@ -38,7 +38,7 @@ from fabriscope.lab import Lab
 from fabriscope.model.errors import FabriscopeError
 from fabriscope.model.fabric import RDMA_TRANSPORTS
 from fabriscope.store import counters as store_counters
-from fabriscope.store.files import write_whole
+from fabriscope.store.files import pack, write_whole
 
 
 def main() -> int:
@@ -110,8 +110,8 @@ def measured(
         keep.mkdir(parents=True, exist_ok=True)
         stem = case.name.replace("/", "_")
         (keep / f"{stem}.said").write_text(seen.said)
-        (keep / f"{stem}.json.gz").write_bytes(store_counters.pack(store_counters.encode(seen.watches)))
-        (keep / f"{stem}.idle.json.gz").write_bytes(store_counters.pack(store_counters.encode(seen.idle)))
+        (keep / f"{stem}.json.gz").write_bytes(pack(store_counters.encode(seen.watches)))
+        (keep / f"{stem}.idle.json.gz").write_bytes(pack(store_counters.encode(seen.idle)))
     books = balance(seen.watches, seen.expectation, seen.idle)
     words = read_words(seen.said)
     return {

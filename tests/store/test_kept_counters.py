@@ -17,6 +17,7 @@ from fabriscope.model.proof import Observed
 from fabriscope.model.switch_series import Counted, PortSeries, SwitchSeries
 from fabriscope.store import counters, proofs
 from fabriscope.store.checks import check_folder
+from fabriscope.store.files import pack
 
 CONNECTION = Connection("10.0.0.1", 5000, "10.0.0.2", 40000, 17, 4, 3, None, 0, RANK, 42, True, 2**63 + 5)
 CHANNELS = ("pipe 7 read", "unix 8 to 9")
@@ -25,15 +26,15 @@ FIRST = Reading(1, 2, 3, {"eth0": {"rx_bytes": 1, "driver.x": 9}, "eth1": {"rx_b
 LAST = Reading(5, 6, 7, {"eth0": {"rx_bytes": 1, "tx_bytes": 8}, "lo": {}}, {}, {"Tcp.X": 1}, (CONNECTION,), (PROCESS,))
 WATCH = Watch("a", "boot", {"eth0": ("10.0.0.1",)}, {"eth0": 1500}, (FIRST, LAST), {"rxe0/1": "eth0"}, {"x": "why"})
 HEAD = b'{"format":"fabriscope-counters","version":1,"connection_fields":["local_address"]}\n'
-DAMAGED = counters.pack(HEAD + b'{"host":"a","addresses":[],"readings":[]}')
+DAMAGED = pack(HEAD + b'{"host":"a","addresses":[],"readings":[]}')
 WATCHES = {"a": WATCH, "b": replace(WATCH, host="b", readings=())}
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
-    path.write_bytes(counters.pack(counters.encode(WATCHES)))
+    path.write_bytes(pack(counters.encode(WATCHES)))
     assert counters.load(path) == Counted(WATCHES)
-    assert counters.pack(counters.encode(WATCHES)) == path.read_bytes()
+    assert pack(counters.encode(WATCHES)) == path.read_bytes()
 
 
 def test_only_what_changed_is_written_again() -> None:
@@ -51,9 +52,7 @@ def test_fields_of_later_versions_are_left_out() -> None:
     assert counters.decode(b"\n".join(json.dumps(one).encode() for one in (later, told))) == Counted({"a": WATCH})
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"no gzip", counters.pack(b"{}"), counters.pack(b'{"format":"x","version":1}'), DAMAGED]
-)
+@pytest.mark.parametrize("content", [b"", b"no gzip", pack(b"{}"), pack(b'{"format":"x","version":1}'), DAMAGED])
 def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.json.gz"
     path.write_bytes(content)
@@ -65,7 +64,7 @@ def test_what_is_damaged_is_refused_in_one_sentence(tmp_path: Path, content: byt
 def test_ends_of_pipes_are_looked_at_before_they_are_believed(channel: Any, tmp_path: Path) -> None:
     path = tmp_path / "x.json.gz"
     last = replace(LAST, processes=(replace(PROCESS, channels=(channel,)),))
-    path.write_bytes(counters.pack(counters.encode({"a": replace(WATCH, readings=(FIRST, last))})))
+    path.write_bytes(pack(counters.encode({"a": replace(WATCH, readings=(FIRST, last))})))
     with pytest.raises(
         StoreError, match=r"cannot be read: .*(is no end of a pipe|channels\[0\] is 7, and must be text)"
     ):
@@ -94,7 +93,7 @@ def test_a_launch_keeps_the_counters_of_its_hosts(tmp_path: Path) -> None:
     (folder.path / "counters" / "launch-0007.json.gz").write_bytes(b"")
     path = folder.path / str(run.journal[0].counters)
     text = gzip.decompress(path.read_bytes())
-    path.write_bytes(counters.pack(text.replace(b'"boot"', b'"boots"', 1)))
+    path.write_bytes(pack(text.replace(b'"boot"', b'"boots"', 1)))
     folder.end()
     found = {one.file: one.place for one in check_folder(folder.path).findings}
     assert found == {"counters/launch-0001.json.gz": "line 2", "counters/launch-0007.json.gz": ""}

@@ -7,7 +7,6 @@ lengths of the switch's periods.
 from __future__ import annotations
 
 import dataclasses
-import gzip
 import ipaddress
 import itertools
 from collections.abc import Mapping, Sequence
@@ -77,11 +76,6 @@ def decode(text: bytes) -> Counted:
     if len(found) < len(watches):
         raise ValueError("a host stands in it twice")
     return Counted(found, *of_switch)
-
-
-def pack(text: bytes) -> bytes:
-    """Return the file's bytes; the same text gives the same bytes."""
-    return gzip.compress(text, mtime=0)
 
 
 def load(path: Path) -> Counted:

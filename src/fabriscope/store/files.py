@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import json
 import math
 import os
@@ -18,6 +19,8 @@ RAW_NAME = "raw"
 COUNTERS_NAME = "counters"
 LOCK_NAME = ".lock"
 ERRORS_NAME = "errors"
+_PACKING_LEVEL = 6
+"""Of gzip: 9, its own choice, took ten times as long over an engine's output, and left 95 % of the bytes."""
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -48,6 +51,11 @@ def sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def pack(content: bytes) -> bytes:
+    """Return gzip's bytes without a time stamp: the same content gives the same bytes."""
+    return gzip.compress(content, _PACKING_LEVEL, mtime=0)
 
 
 def to_json(value: object, *, indent: int | None = None) -> bytes:

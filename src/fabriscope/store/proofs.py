@@ -16,7 +16,7 @@ from fabriscope.model.errors import StoreError
 from fabriscope.model.foreign import MOST_INT, Foreign
 from fabriscope.model.proof import Observed
 from fabriscope.store import counters, inside, places
-from fabriscope.store.files import to_json, write_whole
+from fabriscope.store.files import pack, to_json, write_whole
 
 FORMAT = "fabriscope-proof"
 VERSION = 2
@@ -71,7 +71,7 @@ def write(folder: Path, observed: Observed) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, file in _HELD_APART.items():
-            write_whole(folder / file, counters.pack(counters.encode(getattr(observed, name))))
+            write_whole(folder / file, pack(counters.encode(getattr(observed, name))))
         write_whole(folder / _ABOUT, to_json({"format": FORMAT, "version": VERSION, **content}, indent=1))
     except OSError as error:
         raise StoreError(f"it cannot be written: {error.strerror}", where=str(folder)) from error

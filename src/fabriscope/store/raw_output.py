@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import shutil
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from fabriscope.model.command import Outcome
 from fabriscope.model.record import FileDigests
 from fabriscope.store import marks, seal
-from fabriscope.store.files import RAW_NAME, write_whole
+from fabriscope.store.files import RAW_NAME, pack, write_whole
 
 
 def write(run: Path, launch_name: str, raw: Sequence[Outcome]) -> dict[str, FileDigests]:
@@ -27,7 +26,7 @@ def write(run: Path, launch_name: str, raw: Sequence[Outcome]) -> dict[str, File
         host = re.sub(r"[^A-Za-z0-9._-]", "_", outcome.command.host) or "host"
         for stream, content in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
             name = f"{number}-{host}.{stream}.gz"
-            packed = gzip.compress(content, mtime=0)  # without a time stamp the same output gives the same file
+            packed = pack(content)
             write_whole(folder / name, packed)
             about = FileDigests(seal.sha256(packed), marks.mark_lines(content))
             digests[f"{RAW_NAME}/{folder.name}/{name}"] = about

@@ -31,6 +31,7 @@ from fabriscope.store.files import (
     PLAN_NAME,
     RAW_NAME,
     SAMPLES_NAME,
+    pack,
     sync_folder,
     to_json,
     write_whole,
@@ -289,7 +290,7 @@ class RunFolder:
         for field, path, those in (of_launch, ("idle_counters", IDLE_COUNTERS, Counted(self._idle))):
             if those.watches or those.switch is not None:
                 text = counters.encode(those.watches, those.switch)
-                packed = counters.pack(text)
+                packed = pack(text)
                 (self.path / COUNTERS_NAME).mkdir(exist_ok=True)
                 write_whole(self.path / path, packed)
                 files[path] = FileDigests(seal.sha256(packed), marks.mark_lines(text))
