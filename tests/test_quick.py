@@ -63,7 +63,8 @@ def test_presets_are_built_here(tmp_path: Path) -> None:
     ],
 )
 def test_turns_are_for_fabrics_of_one_speed(tmp_path: Path, words: tuple[str, ...], turns: str) -> None:
-    assert plan_of(tmp_path, *words).section.turns == turns
+    section = plan_of(tmp_path, *words).section
+    assert (section.turns, section.bind) == ((turns, "auto") if turns == "auto" else (turns, None))
 
 
 def test_init_overwrites_nothing(tmp_path: Path) -> None:

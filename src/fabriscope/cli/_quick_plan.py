@@ -80,8 +80,11 @@ def text(
 
 
 def _turns(sections: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the plan's key for turns, which gain nothing between networks of unlike speed (docs/turns.md)."""
-    return {"turns": "auto"} if len({_rate(section) for section in sections.values()}) < 2 else {}
+    """Return the plan's keys for turns, which gain nothing between networks of unlike speed (docs/turns.md).
+
+    Launches that measure in turns differ least where each rank has a processor of its own.
+    """
+    return {"turns": "auto", "bind": "auto"} if len({_rate(section) for section in sections.values()}) < 2 else {}
 
 
 def _rate(section: dict[str, Any]) -> object:
