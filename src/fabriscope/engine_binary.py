@@ -1,17 +1,15 @@
 """Where the engine is: the one that came with the package, and one for each MPI, compiled here on demand.
 
 An MPI program must be compiled with the MPI that runs it. Plain commands of the site's own mpicxx build it from the
-sources in the package; the result is kept by their content and the MPI's identity.
+sources in the package; the result is kept by their content and the MPI's identity. What sees no MPI is compiled once
+for all libraries of one compiler (`programs/objects.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import platform
 import shutil
-import signal
 import subprocess
 import tempfile
 import threading
@@ -21,21 +19,19 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabriscope.model import caches, folders, native, recipes
+from fabriscope.model import caches, folders, native
 from fabriscope.model.errors import LaunchError, ParseError, ToolMissing
 from fabriscope.model.foreign import decode_json
 from fabriscope.model.mpi import MpiStack
-from fabriscope.model.recipes import Recipe
+from fabriscope.programs import compilers, objects, recipes
+from fabriscope.programs.compilers import COMPILE_TIMEOUT_S, Said
+from fabriscope.programs.recipes import Recipe, Step
 
 ENGINE_NAME = recipes.ENGINE.name
 SOURCE_VARIABLE = "FABRISCOPE_ENGINE_SOURCE"
-COMPILE_TIMEOUT_S = 900.0
 
 _PACKAGE = Path(__file__).parent
-_ERROR_LINES = 3
 _SCRATCH = "compiling-"
-_POLL_S = 0.2
-_KILL_S = 10.0
 
 
 def find_engine() -> Path:
@@ -128,17 +124,12 @@ def _build(recipe: Recipe, stack: MpiStack, cancel: threading.Event) -> Path:
     caches.check(program, LaunchError)
     if program.is_file():
         return program
-    with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError):
+    with caches.locked(folder / "lock", COMPILE_TIMEOUT_S, LaunchError, cancel):
         if not program.is_file():
             for left in folder.glob(f"{_SCRATCH}*"):  # of one that was killed while it compiled
                 shutil.rmtree(left, ignore_errors=True)
             _compile(recipe, stack, source, folder, cancel)
     return program
-
-
-def version_words(stack: MpiStack) -> str:
-    """Return what the MPI's mpirun says of its version."""
-    return _ask([stack.mpirun, "--version"], stack, with_errors=True)
 
 
 def cache_folder() -> Path:
@@ -149,21 +140,22 @@ def cache_folder() -> Path:
 def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel: threading.Event) -> None:
     """Compile as many units at once as there are cores, and link; the log holds every command and what it said."""
     name, log = recipe.name, folder / "build.log"
-    deadline_s = time.monotonic() + COMPILE_TIMEOUT_S
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=folder) as scratch:
+        site = _Site(stack, Path(scratch), time.monotonic() + COMPILE_TIMEOUT_S, cancel)
         for unit, text in recipe.units(source, str(source)).items():
-            (Path(scratch) / unit).write_text(text)
-        steps, link = recipes.compile_steps(recipe, stack.mpicxx or "", source, Path(scratch))
+            (site.folder / unit).write_text(text)
+        steps = recipes.compile_steps(recipe, source, site.folder)
+        shared = objects.of_compiler(stack, recipes.code_flags(source, recipe.flags))
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-            said = list(pool.map(lambda argv: run_compiler(argv, stack, Path(scratch), deadline_s, cancel), steps))
+            said = list(pool.map(lambda step: site.compile(step, shared), steps))
         if all(one.is_done for one in said):
-            said.append(run_compiler(link, stack, Path(scratch), deadline_s, cancel))
+            said.append(site.run_wrapper(recipes.link_words(recipe, steps, site.folder)))
         if cancel.is_set():
             raise LaunchError(f"it was interrupted while {name} was compiled with it", where=f"MPI {stack.name}")
         log.write_text("\n".join(one.text for one in said))
-        if not said[-1].is_done or not (output := Path(scratch) / name).is_file():
+        if not said[-1].is_done or not (output := site.folder / name).is_file():
             raise LaunchError(
-                f"{name} cannot be compiled with it: {first_errors(said)}",
+                f"{name} cannot be compiled with it: {compilers.first_errors(said)}",
                 where=f"MPI {stack.name} ({stack.mpicxx})",
                 fix=f"the compiler's whole output is in {log}",
             )
@@ -171,53 +163,32 @@ def _compile(recipe: Recipe, stack: MpiStack, source: Path, folder: Path, cancel
 
 
 @dataclass(frozen=True)
-class Said:
-    """What one call of the compiler came to."""
+class _Site:
+    """Where a program is compiled with an MPI library, and for how long."""
 
-    is_done: bool
-    text: str
-    """The command, and what it said."""
+    stack: MpiStack
+    folder: Path
+    deadline_s: float
+    cancel: threading.Event
 
+    def compile(self, step: Step, shared: objects.Objects | None) -> Said:
+        """Make an object: a kept one, or by the compiler alone to be kept, or by the library's wrapper."""
+        if shared is None or step.content is None:
+            return self.run_wrapper(step.words)
+        compiler = shared.compiler
+        said = shared.fetch(
+            step, lambda: self._run([*compiler.command, *step.words], compiler.env), self.deadline_s, self.cancel
+        )
+        if said.is_done or self.cancel.is_set():
+            return said
+        by_wrapper = self.run_wrapper(step.words)
+        return Said(by_wrapper.is_done, f"{by_wrapper.text}\nbefore that, without the library's wrapper:\n{said.text}")
 
-def run_compiler(argv: list[str], stack: MpiStack, folder: Path, deadline_s: float, cancel: threading.Event) -> Said:
-    """Run a compiler, or what calls one, with an MPI library's environment; it ends at the deadline, or by `cancel`."""
-    head = " ".join(argv) + "\n"
-    with tempfile.TemporaryFile(dir=folder) as output:
-        try:
-            process = subprocess.Popen(
-                argv,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=_environment(stack),
-                cwd=folder,
-                start_new_session=True,  # the wrapper, the compiler and what that starts are ended together
-            )
-        except OSError as error:
-            return Said(False, f"{head}error: {argv[0]} cannot be started: {error}\n")
-        why = ""
-        while process.poll() is None:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_POLL_S)
-            if cancel.is_set():
-                why = "error: it was interrupted\n"
-            elif time.monotonic() > deadline_s:
-                why = f"error: it did not end within {COMPILE_TIMEOUT_S:.0f} s\n"
-            if why:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait(_KILL_S)
-        output.seek(0)
-        text = head + output.read().decode("utf-8", "replace")
-    return Said(process.returncode == 0 and not why, text + why)
+    def run_wrapper(self, words: Sequence[str]) -> Said:
+        return self._run([self.stack.mpicxx or "", *words], compilers.environment(self.stack))
 
-
-def first_errors(said: Sequence[Said]) -> str:
-    """Return the first lines in which a compiler complained."""
-    failed = next((one.text for one in said if not one.is_done), said[-1].text)
-    lines = [line.strip() for line in failed.splitlines()[1:] if line.strip()]
-    errors = [line for line in lines if "error" in line.lower() or "not found" in line]
-    return " | ".join((errors or lines[-_ERROR_LINES:])[:_ERROR_LINES]) or "the compiler said nothing"
+    def _run(self, argv: Sequence[str], env: Mapping[str, str]) -> Said:
+        return compilers.run_compiler(argv, env, self.folder, self.deadline_s, self.cancel)
 
 
 def _key(recipe: Recipe, stack: MpiStack, source: Path) -> str:
@@ -225,34 +196,6 @@ def _key(recipe: Recipe, stack: MpiStack, source: Path) -> str:
     digest = hashlib.sha256()
     for path in recipe.files(source):
         digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
-    for text in compiler_identity(stack):
+    for text in compilers.identity(stack):
         digest.update(f"{text}\0".encode())
     return f"{stack.kind}-{stack.version}-{digest.hexdigest()[:16]}"
-
-
-def compiler_identity(stack: MpiStack) -> tuple[str, ...]:
-    """Return what tells the compiler of an MPI library from another one: what is compiled by both is kept apart."""
-    mpicxx = stack.mpicxx or ""
-    compiler = next(iter((shown := _ask([mpicxx, "-show"], stack)).split()), "c++")
-    said = _ask([compiler, "--version"], stack)
-    return os.path.realpath(mpicxx), stack.kind, stack.version, shown, said, platform.machine()
-
-
-def _ask(argv: list[str], stack: MpiStack, *, with_errors: bool = False) -> str:
-    try:
-        done = subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT if with_errors else subprocess.DEVNULL,
-            env=_environment(stack),
-            timeout=20,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"{type(error).__name__}"
-    return done.stdout.decode("utf-8", "replace")
-
-
-def _environment(stack: MpiStack) -> dict[str, str]:
-    return {**os.environ, "LC_ALL": "C", **stack.env}

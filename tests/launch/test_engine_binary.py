@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from fabriscope import engine_binary
-from fabriscope.model import caches, native, recipes
+from fabriscope.model import caches, native
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
+from fabriscope.programs import recipes
 
 COMPILER = """#!/bin/sh
 [ "$1" = -show ] && { echo "fake-c++ -lmpi"; exit; }
@@ -59,15 +60,16 @@ def compilations(tmp_path: Path) -> int:
 
 def test_plain_commands(tmp_path: Path, stack: MpiStack) -> None:
     source = tmp_path / "engine"
-    steps, link = recipes.compile_steps(recipes.ENGINE, "/x/mpicxx", source, Path("/out"))
+    steps = recipes.compile_steps(recipes.ENGINE, source, Path("/out"))
     flags = ["-std=c++17", "-O9", "-DFAST", "-DFABRISCOPE_WITH_MPI", "-I", f"{source}/include"]
     flags += ["-isystem", f"{source}/third_party/include"]
-    assert steps == [
-        ["/x/mpicxx", *flags, "-c", "/out/src.unit.cc", "-o", "/out/src.o"],
-        ["/x/mpicxx", *flags, "-c", "/out/transports.unit.cc", "-o", "/out/transports.o"],
+    assert [step.words for step in steps] == [
+        (*flags, "-c", "/out/src.unit.cc", "-o", "/out/src.o"),
+        (*flags, "-c", "/out/transports.unit.cc", "-o", "/out/transports.o"),
     ]
     objects = ["/out/src.o", "/out/transports.o"]
-    assert link == ["/x/mpicxx", *objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
+    link = recipes.link_words(recipes.ENGINE, steps, Path("/out"))
+    assert link == [*objects, "-o", "/out/fabriscope-engine", "-lrt", "-ldl", "-pthread"]
     assert recipes.compile_words(source, with_mpi=False) == [
         "{compiler}", "-std=c++17", "-O9", "-DFAST", "-I", "include", "-isystem", "third_party/include",
         "units/src.unit.cc", "units/transports.unit.cc", "-o", "{output}", "-lrt", "-ldl", "-pthread",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,8 +39,13 @@ def check(path: Path, error: type[FabriscopeError]) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path, timeout_s: float, error: type[FabriscopeError]) -> Iterator[None]:
-    """Hold a lock file for the block; raises `error` where somebody else holds it for longer than the time limit."""
+def locked(
+    path: Path, timeout_s: float, error: type[FabriscopeError], cancel: threading.Event | None = None
+) -> Iterator[None]:
+    """Hold a lock file for the block.
+
+    Raises `error` where somebody else holds it for longer than the time limit, or until `cancel` is set.
+    """
     deadline = time.monotonic() + timeout_s
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "w") as file:
         while True:
@@ -53,5 +59,7 @@ def locked(path: Path, timeout_s: float, error: type[FabriscopeError]) -> Iterat
                         where=str(path),
                         fix=f"`fuser {path}` tells which; end it if it is stuck",
                     ) from None
+                if cancel is not None and cancel.is_set():
+                    raise error("it was interrupted while another process held this lock", where=str(path)) from None
             time.sleep(_POLL_S)
         yield

@@ -22,10 +22,11 @@ from fabriscope.hosts import access, facts
 from fabriscope.launch.on_host import text_of
 from fabriscope.launch.ssh import ControlFolder, Ssh
 from fabriscope.launch.tree import Answer, Tree
-from fabriscope.model import caches, folders, recipes
+from fabriscope.model import caches, folders
 from fabriscope.model.errors import HostError, ParseError
 from fabriscope.model.foreign import Foreign
 from fabriscope.model.host import Fact, Host
+from fabriscope.programs import recipes
 
 BETWEEN_HOSTS_VARIABLE = "FABRISCOPE_SSH_BETWEEN_HOSTS"
 OPEN_TIMEOUT_S = 60.0

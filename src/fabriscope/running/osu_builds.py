@@ -19,13 +19,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from fabriscope import engine_binary
 from fabriscope.adapters.osu import PROGRAMS
 from fabriscope.model import caches, folders
 from fabriscope.model.errors import LaunchError, ToolMissing
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.osu import INSTRUMENT, OsuBuild, OsuOptions
 from fabriscope.plan import Plan
+from fabriscope.programs import compilers
 
 TIMEOUT_S = 900.0
 CONFIGURE = "configure"
@@ -156,7 +156,7 @@ def _key(source: Path, stack: MpiStack) -> str:
             digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes() + b"\0")
     except OSError as error:
         raise LaunchError(f"it cannot be read: {error.strerror}", where=str(source)) from error
-    for text in engine_binary.compiler_identity(stack):
+    for text in compilers.identity(stack):
         digest.update(f"{text}\0".encode())
     return f"{stack.kind}-{stack.version}-{digest.hexdigest()[:16]}"
 
@@ -168,12 +168,12 @@ def _compile(source: Path, stack: MpiStack, scratch: Path, folder: Path, cancel:
     mpicc = mpicxx.with_name(mpicxx.name.replace("cxx", "cc"))
     deadline_s = time.monotonic() + TIMEOUT_S
     said = []
-    made = scratch / _INSTALLED
+    made, env = scratch / _INSTALLED, compilers.environment(stack)
     for argv in (
         [f"./{CONFIGURE}", f"CC={mpicc}", f"CXX={mpicxx}", f"--prefix={made}", *_NOT_ANEW],
         ["make", f"-j{len(os.sched_getaffinity(0))}", "install", *_NOT_ANEW],
     ):
-        said.append(engine_binary.run_compiler(argv, stack, unpacked, deadline_s, cancel))
+        said.append(compilers.run_compiler(argv, env, unpacked, deadline_s, cancel))
         if not said[-1].is_done:
             break
     if cancel.is_set():
@@ -181,7 +181,7 @@ def _compile(source: Path, stack: MpiStack, scratch: Path, folder: Path, cancel:
     log = folder / "build.log"
     log.write_text("\n".join(one.text for one in said))
     if not said[-1].is_done or not _programs_below(made):
-        what = f"OSU cannot be built with it: {engine_binary.first_errors(said)}"
+        what = f"OSU cannot be built with it: {compilers.first_errors(said)}"
         raise LaunchError(what, where=f"MPI {stack.name} ({mpicc})", fix=f"the whole output is in {log}")
     made.replace(folder / _INSTALLED)
 

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Self
 from fabriscope import engine_binary
 from fabriscope.hosts import allocation, facts
 from fabriscope.launch import on_host, slurm, ssh
-from fabriscope.model import recipes
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.osu import OsuBuild
 from fabriscope.model.switch_settings import SwitchPlace
+from fabriscope.programs import compilers, recipes
 from fabriscope.running import fleet, rdma_ports
 from fabriscope.running.fleet import Fleet, Program
 
@@ -219,7 +219,7 @@ def _other_version(stack: MpiStack, opened: Fleet) -> str:
             f"the hosts have several versions of {stack.mpirun}", where=", ".join(said), fix="install one version"
         )
     theirs = versions.pop()
-    return "" if theirs == engine_binary.version_words(stack) else theirs
+    return "" if theirs == compilers.version_words(stack) else theirs
 
 
 def _check_homes(path: str, opened: Fleet) -> None:
