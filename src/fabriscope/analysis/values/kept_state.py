@@ -2,7 +2,7 @@
 
 All entries' launches together, in the order of time, see what the few of one entry cannot. Where a state lasts, all
 launches of a run met a part of what the machine is like: an interval over them is of that hour, and is widened by what
-other hours may bring. Ratios inside blocks are of launches that met the same state, and stand as they are.
+other hours may bring. Ratios inside blocks are of launches that met the same state, and are not widened.
 """
 
 from __future__ import annotations
@@ -65,8 +65,9 @@ class KeptState:
             return (
                 f"The machine's speed {held} between them (chance alone looks so with p = {self.p_value:.2g},"
                 f" {self.launch_count} launches): the interval of a single value is wider for it and still of this"
-                " hour, another day may differ by more. Ratios inside blocks are of launches that met the same speed,"
-                " and stand."
+                " hour, another day may differ by more. Ratios inside blocks are of launches that met the same speed:"
+                " their intervals are not widened, though what waits by looking may gain or lose more by another speed"
+                " than what sleeps."
             )
         if not self.spare_count:
             return ""
