@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from tests import needs
 
 from fabriscope import store
@@ -18,6 +19,7 @@ from fabriscope.analysis.papers.selections import METRIC, attributes, matches
 from fabriscope.analysis.papers.statements import FAILS, HOLDS, OPEN
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.streams import windows_by_launch
+from fabriscope.cli.report import COMMAND as REPORT
 from fabriscope.plan import expand, load
 from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
@@ -87,16 +89,11 @@ def _shortened(name: str, folder: Path, changes: Mapping[str, Any], sizes: Mappi
 
 def _run(plan: Path, folder: Path) -> Any:
     """Run and report a plan as a user would; return what the report shows."""
-    argv = [sys.executable, "-m", "fabriscope"]
-    done = subprocess.run(
-        [*argv, "run", str(plan), "-o", str(folder)], capture_output=True, text=True, timeout=1000, check=False
-    )
+    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(folder)]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=1000, check=False)
     assert done.returncode == 0, done.stderr + done.stdout
-    reported = subprocess.run(
-        [*argv, "report", str(folder), "--format", "html", "--format", "markdown"],
-        capture_output=True, text=True, timeout=280, check=False,
-    )  # fmt: skip
-    assert reported.returncode == 0, reported.stderr
+    reported = CliRunner().invoke(REPORT, [str(folder), "--format", "html", "--format", "markdown"])
+    assert reported.exit_code == 0, reported.output
     assert "The paper, re-run" in (folder / "report" / "report.html").read_text()
     return results_of(store.open_run(folder).read())
 

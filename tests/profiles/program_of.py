@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests import needs
+from tests import forked, needs
 
 from fabriscope.launch import mpi_jobs
 from fabriscope.model.command import Command
@@ -21,6 +21,8 @@ HERE = Path(__file__).parent
 STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 OF_KIND = {stack.kind: stack for stack in reversed(STACKS)}
 """One library of each kind: the first found."""
+for _name in ("reports.profile_tables", "reports.terminal", "running.profile", "running.program_place", "store.proofs"):
+    importlib.import_module(f"fabriscope.{_name}")  # what the command loads when it needs it: a fork has it
 
 
 def compiled(stack: MpiStack, folder: Path) -> str:
@@ -47,9 +49,8 @@ def run(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program under `fabriscope profile`."""
     command = launch(stack, argv, ranks)
-    words = [sys.executable, "-m", "fabriscope", "profile", *options, "--", *command.argv]
     env = {**environment(stack), **command.env, **more}
-    return subprocess.run(words, capture_output=True, text=True, timeout=250, check=False, env=env)
+    return forked.fabriscope(["profile", *options, "--", *command.argv], env, timeout_s=250)
 
 
 def profiled(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from tests import needs
+from tests import forked, needs
 from tests.profiles.program_of import OF_KIND, STACKS, compiled, counts, environment, launch, only, profiled, run, total
 
 from fabriscope import engine_binary
@@ -192,8 +191,7 @@ def test_a_folder_that_ranks_cannot_write_to_costs_the_profile_and_nothing_else(
 def test_without_mpirun_it_is_one_rank(stack: MpiStack, program: str, tmp_path: Path) -> None:
     kept = tmp_path / "kept.json"
     options = ["--mpi", stack.mpirun, "-o", str(kept), "--", program]
-    words = [sys.executable, "-m", "fabriscope", "profile", *options]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=False, env=environment(stack))
+    done = forked.fabriscope(["profile", *options], environment(stack), timeout_s=100)
     assert done.returncode == 0, done.stderr
     (job,) = profiles.read(kept)
     assert (job.rank_count, len(job.ranks)) == (1, 1)
