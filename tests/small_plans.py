@@ -12,7 +12,7 @@ import pytest
 from fabriscope.model.errors import PlanError
 from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
-from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 
 def written(text: str, folder: Path) -> Path:
@@ -25,7 +25,7 @@ def written(text: str, folder: Path) -> Path:
 def refused(text: str, folder: Path) -> str:
     """Return the sentence by which a plan is refused, which names its file and a line."""
     with pytest.raises(PlanError) as caught:
-        load(written(text, folder), run.vocabulary())
+        load(written(text, folder), vocabulary())
     sentence = str(caught.value)
     assert re.search(r"plan\.yaml:\d+", sentence), sentence
     return sentence

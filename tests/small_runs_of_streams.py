@@ -10,11 +10,12 @@ from fabriscope import store
 from fabriscope.model.run_data import RunData
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 
 def measured(text: str, folder: Path) -> RunData:
     """Return what a run of the plan kept."""
     (folder / "plan.yaml").write_text(text)
-    plan = plans.load(folder / "plan.yaml", run.vocabulary())
+    plan = plans.load(folder / "plan.yaml", vocabulary())
     run.start(plan, folder / "run", QuietProgress(), threading.Event())
     return store.open_run(folder / "run").read()

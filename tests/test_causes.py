@@ -23,6 +23,7 @@ from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.reports.sections.causes import SECTION
 from fabriscope.running import causes, run
+from fabriscope.running.vocabulary import vocabulary
 
 TEXT = """
 name: causes
@@ -78,7 +79,7 @@ def test_of_two_hosts_nobody_knows_which_is_right() -> None:
 
 def test_a_fabric_of_its_own_for_each(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(TEXT.replace("node[1-3]", "n[1-3]").replace("node2", "n2").replace("fast", "a"))
-    plan = load(tmp_path / "plan.yaml", run.vocabulary())
+    plan = load(tmp_path / "plan.yaml", vocabulary())
     facts = {host: [Fact(name, value) for name, value in USUAL.items()] for host in ("n1", "n3")}
     facts["n2"] = [Fact(name, 600 if name.endswith("eth0.mtu_bytes") else value) for name, value in USUAL.items()]
     every = causes.found({"a": FABRIC}, facts)
@@ -110,7 +111,7 @@ def test_a_fabric_of_the_plans_keeps_its_name() -> None:
 def test_faults_that_cannot_be_planted(broken: str, why: str, tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(TEXT.replace("{small-mtu: node2}", broken))
     with pytest.raises(PlanError, match=why):
-        load(tmp_path / "plan.yaml", run.vocabulary())
+        load(tmp_path / "plan.yaml", vocabulary())
 
 
 def compared(
@@ -162,7 +163,7 @@ def test_the_worst_stands_first() -> None:
 
 def test_in_a_lab_a_fault_is_found_changed_put_back_and_gone_on_with(labs: None, tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(TEXT)
-    plan, cancel, path = load(tmp_path / "plan.yaml", run.vocabulary()), threading.Event(), tmp_path / "run"
+    plan, cancel, path = load(tmp_path / "plan.yaml", vocabulary()), threading.Event(), tmp_path / "run"
     before = {entry.name for entry in journal.entries()}  # this machine's, of others
     run.start(plan, path, Interrupting(2, cancel), cancel)
     summary = run.resume(path, QuietProgress(), threading.Event())

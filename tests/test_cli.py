@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.needs import ROOT
 
 from fabriscope import cli
 from fabriscope.registry import Room, discover
@@ -49,6 +50,15 @@ def test_help_imports_nothing_heavy() -> None:
     probe += "print([name for name in ('polars', 'vl_convert', 'numpy', 'pydantic') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_plan_is_checked_without_what_reckons_results() -> None:
+    probe = "import sys\nfrom fabriscope import cli\n"
+    probe += f"try: cli.main(['plan', 'check', {str(ROOT / 'examples/demo.yaml')!r}])\nexcept SystemExit: pass\n"
+    probe += "print([name for name in ('polars', 'numpy', 'scipy', 'rich', 'jinja2') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)
+    assert "launches of each entry" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_help_looks_for_the_commands_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,6 +85,7 @@ RUNNING = (
     *(
         "program_place",
         "site",
+        "vocabulary",
         "planned",
         "prove",
         "profile",

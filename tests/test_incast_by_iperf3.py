@@ -15,6 +15,7 @@ from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.streams import windows_by_launch
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run, verify
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: by-iperf3
@@ -37,7 +38,7 @@ def test_streams_by_iperf3(key: str, to: str, streams: int, ranks: int, tmp_path
     needs.program("iperf3")
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.replace("KEY", key).replace("TO", to).replace("STREAMS", str(streams)))
-    run.start(plans.load(path, run.vocabulary()), tmp_path / "run", QuietProgress(), threading.Event())
+    run.start(plans.load(path, vocabulary()), tmp_path / "run", QuietProgress(), threading.Event())
     data = store.open_run(tmp_path / "run").read()
     (windows,) = windows_by_launch(data).values()
     (window,) = windows

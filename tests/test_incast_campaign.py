@@ -10,7 +10,7 @@ from campaigns.incast import headroom, knee
 from campaigns.incast.__main__ import Point, drawn
 
 from fabriscope import plan as plans
-from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,7 +20,7 @@ def test_what_is_drawn_is_a_plan(number: int, tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(drawn(number, 2026)))
     assert drawn(number, 2026) == drawn(number, 2026) != drawn(number, 1)
-    assert len(plans.load(path, run.vocabulary()).section.fabrics) == 3
+    assert len(plans.load(path, vocabulary()).section.fabrics) == 3
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_the_knee_of_a_buffer_by_hand(buffer_bytes: int, senders: int) -> None:
 def test_the_plan_of_headrooms_is_a_plan(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(headroom.plan(50, 3)))
-    assert set(plans.load(path, run.vocabulary()).section.fabrics) == {"enough", "little"}
+    assert set(plans.load(path, vocabulary()).section.fabrics) == {"enough", "little"}
 
 
 @pytest.mark.parametrize(

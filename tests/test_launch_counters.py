@@ -14,6 +14,7 @@ from fabriscope.model.run_data import RunData
 from fabriscope.model.switch_series import Counted
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run as runs
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: watched
@@ -35,7 +36,7 @@ GREETING_BYTES = 256
 
 def made(folder: Path, text: str) -> RunData:
     (folder / "plan.yaml").write_text(text)
-    plan = plans.load(folder / "plan.yaml", runs.vocabulary())
+    plan = plans.load(folder / "plan.yaml", vocabulary())
     runs.start(plan, folder / "run", QuietProgress(), threading.Event())
     return store.open_run(folder / "run").read()
 

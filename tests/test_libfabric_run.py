@@ -13,6 +13,7 @@ from fabriscope.analysis.proof.transport import transport_frame
 from fabriscope.model.counters import PROVED
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run as runs
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: libfabric
@@ -34,7 +35,7 @@ def test_what_carries_the_bytes_of_libfabric_is_proved(tmp_path: Path) -> None:
     needs.lab()
     needs.transport("libfabric")
     (tmp_path / "plan.yaml").write_text(PLAN)
-    plan = plans.load(tmp_path / "plan.yaml", runs.vocabulary())
+    plan = plans.load(tmp_path / "plan.yaml", vocabulary())
     runs.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
     run = store.open_run(tmp_path / "run").read()
     for record in run.journal:

@@ -27,6 +27,7 @@ from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import library_settings, run
 from fabriscope.running.sharing import sharing_of
+from fabriscope.running.vocabulary import vocabulary
 
 pytestmark = pytest.mark.usefixtures("state")
 
@@ -95,7 +96,7 @@ def stacks(**kinds: str) -> dict[str, MpiStack]:
     ],
 )
 def test_what_counts_in_no_launch_is_refused(old: str, new: str, line: int, why: str, tmp_path: Path) -> None:
-    plan = load(written(TEXT.replace(old, new), tmp_path), run.vocabulary())
+    plan = load(written(TEXT.replace(old, new), tmp_path), vocabulary())
     with pytest.raises(PlanError) as caught:
         library_settings.check(plan, stacks(openmpi="openmpi4"), {"far": "tcp"})
     assert f"plan.yaml:{line}" in str(caught.value)
@@ -106,13 +107,11 @@ def test_what_counts_in_one_of_several_libraries_is_not_refused(tmp_path: Path) 
     text = TEXT.replace("mpi: [openmpi]", "mpi: [openmpi, mpich]").replace(
         "ping_pong, size", "ping_pong, mpi: mpich, size"
     )
-    plan = load(written(text, tmp_path), run.vocabulary())
+    plan = load(written(text, tmp_path), vocabulary())
     library_settings.check(plan, stacks(openmpi="openmpi4", mpich="mpich"), {"far": "tcp"})
     inside = TEXT.replace("layers", "placements: [inter, intra]\nlayers")
     inside = inside.replace("mpi: [openmpi]", "mpi: [{name: openmpi, settings: {ompi_btl_sm_eager_limit: 1}}]")
-    library_settings.check(
-        load(written(inside, tmp_path), run.vocabulary()), stacks(openmpi="openmpi5"), {"far": "tcp"}
-    )
+    library_settings.check(load(written(inside, tmp_path), vocabulary()), stacks(openmpi="openmpi5"), {"far": "tcp"})
 
 
 def test_plan_check_says_what_launches_get(tmp_path: Path) -> None:
@@ -224,7 +223,7 @@ def test_what_a_library_says_of_a_value_is_one_sentence() -> None:
 
 
 def ran(text: str, path: Path, tmp_path: Path) -> run.RunSummary:
-    return run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
+    return run.start(load(written(text, tmp_path), vocabulary()), path, QuietProgress(), threading.Event())
 
 
 @pytest.mark.timeout(1200)  # beside many others

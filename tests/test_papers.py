@@ -25,8 +25,8 @@ from fabriscope.plan.paper import PaperSection
 from fabriscope.plan.paper_names import problems, resolve
 from fabriscope.plan.yaml_places import read
 from fabriscope.reports._paper_figures import paper_figures
-from fabriscope.running import run as runs
 from fabriscope.running.site import planned_fabrics
+from fabriscope.running.vocabulary import vocabulary
 
 PAPERS = Path(__file__).parents[1] / "examples" / "papers"
 DEBIAN_MPICH = "/usr/bin/mpiexec.mpich"
@@ -66,7 +66,7 @@ def test_there_are_five_papers() -> None:
 def test_every_name_of_a_plans_paper_stands_for_something(name: str) -> None:
     if name.startswith("sandia"):
         needs.transport("verbs")
-    plan = load(PAPERS / f"{name}.yaml", runs.vocabulary())
+    plan = load(PAPERS / f"{name}.yaml", vocabulary())
     assert plan.paper is not None
     absent = ABSENT.get(name, [])
     assert [one["name"] for one in plan.paper["names"] if not one["stands"]] == absent
@@ -99,7 +99,7 @@ def _run(plan: Path, folder: Path) -> Any:
 
 
 def test_two_suites_measure_the_same_cases_and_every_claim_names_some_of_them() -> None:
-    plan = load(PAPERS / "softroce-imb-osu.yaml", runs.vocabulary())
+    plan = load(PAPERS / "softroce-imb-osu.yaml", vocabulary())
     cases = list(expand(plan, planned_fabrics(plan)).cases.values())
     of_suite = {
         suite: {(case.entry.fabric, case.benchmark, case.message_size_bytes) for case in cases

@@ -30,7 +30,7 @@ from fabriscope import plan as plans
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.run_data import RunData
-from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 FABRICS = tuple(Fabric(name, {"a": f"{name}0", "b": f"{name}0"}, "tcp", 10**9, 1500) for name in ("near", "far"))
 CASES = {one.name: Case(Entry("tcp", one.name, "inter", HOSTS), "ping_pong", 64) for one in FABRICS}
@@ -124,7 +124,7 @@ def test_what_each_way_runs_is_a_plan(way: str, tmp_path: Path) -> None:
     path.write_text(
         yaml.safe_dump({"name": way, **campaign.plan((way, "1KiB"), 27_300, 100 if way == "off" else 10, 1)})
     )
-    section = plans.load(path, run.vocabulary()).section
+    section = plans.load(path, vocabulary()).section
     assert section.budget == (60 if way == "off" else 6) * 10**9  # 0.3 s a launch
     assert set(section.fabrics) == {"near", "far"}
 

@@ -23,7 +23,7 @@ from fabriscope.model.processors import CORE, NONE, Processors, Wish, deal, foun
 from fabriscope.plan import Plan
 from fabriscope.plan.load import load as load_plan
 from fabriscope.running.binding import Binding
-from fabriscope.running.run import vocabulary
+from fabriscope.running.vocabulary import vocabulary
 
 BIG = Processors((0, 1, 4, 5), (2, 3, 6, 7))
 SMALL = Processors((0, 1))

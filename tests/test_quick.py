@@ -13,7 +13,7 @@ from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.cli import fabriscope
 from fabriscope.model.errors import PlanError
-from fabriscope.running.run import vocabulary
+from fabriscope.running.vocabulary import vocabulary
 
 
 def command(*words: object) -> Result:

@@ -23,6 +23,7 @@ from fabriscope.lab.presets import PRESETS
 from fabriscope.model.errors import StoreError
 from fabriscope.progress import QuietProgress
 from fabriscope.running import resumption, run
+from fabriscope.running.vocabulary import vocabulary
 from fabriscope.store import seal
 from fabriscope.store.differences import differences, plan_differences
 from fabriscope.store.files import to_json
@@ -45,7 +46,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     needs.lab()
     folder = tmp_path_factory.mktemp("begun")
     (folder / "plan.yaml").write_text(PLAN)
-    plan = plans.load(folder / "plan.yaml", run.vocabulary())
+    plan = plans.load(folder / "plan.yaml", vocabulary())
     cancel = threading.Event()
     summary = run.start(plan, folder / "run", Interrupting(2, cancel), cancel)
     assert (summary.launch_count, summary.is_complete) == (2, False)
@@ -204,7 +205,7 @@ def test_a_broken_folder_is_refused_before_anything_is_launched(copied: Path, na
 
 
 def test_a_journal_that_vanishes_midway_is_an_error(begun: Path, tmp_path: Path) -> None:
-    plan = plans.load(begun / "plan.yaml", run.vocabulary())
+    plan = plans.load(begun / "plan.yaml", vocabulary())
     path = tmp_path / "run"
     progress = Interrupting(2, threading.Event(), (path / "journal.jsonl").unlink)
     with pytest.raises(StoreError, match="gone or was changed") as caught:
@@ -220,7 +221,7 @@ def test_a_folder_that_everybody_may_write_to_is_refused(copied: Path) -> None:
 @pytest.mark.parametrize("name", ["samples", "raw", "seal.json"])
 def test_what_everybody_may_write_to_in_a_folder_is_refused(name: str, tmp_path: Path) -> None:
     folder = store.create(tmp_path / "run", contents(), "name: test\n")
-    load_plan = functools.partial(plans.load, folder.path / "plan.yaml", run.vocabulary())
+    load_plan = functools.partial(plans.load, folder.path / "plan.yaml", vocabulary())
     resumption.check_whole(folder, load_plan)
     (folder.path / name).chmod(0o777)
     with pytest.raises(StoreError, match=f"{name}: everybody may write to it"):

@@ -13,6 +13,7 @@ from fabriscope import store
 from fabriscope.model.errors import StoreError
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run, site
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: short
@@ -31,7 +32,7 @@ def begun(tmp_path: Path) -> Path:
     """A run that was interrupted after one of two launches."""
     path, cancel = tmp_path / "plan.yaml", threading.Event()
     path.write_text(PLAN)
-    summary = run.start(plans.load(path, run.vocabulary()), tmp_path / "run", Interrupting(1, cancel), cancel)
+    summary = run.start(plans.load(path, vocabulary()), tmp_path / "run", Interrupting(1, cancel), cancel)
     assert not summary.is_complete
     return tmp_path / "run"
 

@@ -13,6 +13,7 @@ from fabriscope.model import units
 from fabriscope.model.errors import PlanError, StoreError
 from fabriscope.progress import QuietProgress
 from fabriscope.running import resumption, run
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: short
@@ -32,7 +33,7 @@ def begun(tmp_path: Path) -> Path:
     path, cancel = tmp_path / "plan.yaml", threading.Event()
     path.write_text(PLAN)
     with units.old_spellings():
-        plan = plans.load(path, run.vocabulary())
+        plan = plans.load(path, vocabulary())
     assert not run.start(plan, tmp_path / "run", Interrupting(1, cancel), cancel).is_complete
     return tmp_path / "run"
 
@@ -50,7 +51,7 @@ def test_another_meaning_than_that_of_the_manifest_is_refused(begun: Path, monke
 def test_a_new_run_asks_what_is_meant(tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN)
     with pytest.raises(PlanError, match="'1kb' may be bits"):
-        plans.load(tmp_path / "plan.yaml", run.vocabulary())
-    assert resumption.stored_plan(tmp_path, run.vocabulary()).section.name == "short"
+        plans.load(tmp_path / "plan.yaml", vocabulary())
+    assert resumption.stored_plan(tmp_path, vocabulary()).section.name == "short"
     with pytest.raises(PlanError, match="'1kb' may be bits"):
-        plans.load(tmp_path / "plan.yaml", run.vocabulary())
+        plans.load(tmp_path / "plan.yaml", vocabulary())

@@ -30,6 +30,7 @@ from fabriscope.progress import QuietProgress
 from fabriscope.running import run
 from fabriscope.running.launch_runner import LaunchRunner
 from fabriscope.running.settings import Standing
+from fabriscope.running.vocabulary import vocabulary
 
 TEXT = """
 name: mtu
@@ -199,7 +200,7 @@ def frame_bytes(path: Path, fabric: str) -> float:
 def test_a_run_sets_them_for_its_launches_and_leaves_nothing(labs: None, tmp_path: Path) -> None:
     import threading
 
-    plan = load(written(TEXT, tmp_path), run.vocabulary())
+    plan = load(written(TEXT, tmp_path), vocabulary())
     summary = run.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
     assert (summary.failed_cases, summary.is_complete) == (0, True)
     data = store.open_run(tmp_path / "run").read()

@@ -21,8 +21,8 @@ from fabriscope.plan import Plan
 from fabriscope.plan.load import load as load_plan
 from fabriscope.plan.turns import turn_ns_of
 from fabriscope.running.groups import TABLES
-from fabriscope.running.run import vocabulary
 from fabriscope.running.sharing import MOST_MEMBERS, sharing_of
+from fabriscope.running.vocabulary import vocabulary
 
 FABRICS = {
     "gige": Fabric("gige", {"a": "eth0", "b": "eth0"}),

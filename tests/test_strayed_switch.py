@@ -10,6 +10,7 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import causes, run
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """
 name: strayed
@@ -41,7 +42,7 @@ def test_strays_stand_before_findings_of_hosts_and_need_no_host_that_differs() -
 
 def test_a_switch_that_is_not_as_planned(labs: None, tmp_path: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN)
-    plan = load(tmp_path / "plan.yaml", run.vocabulary())
+    plan = load(tmp_path / "plan.yaml", vocabulary())
     run.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
     data = store.open_run(tmp_path / "run").read()
     changed = {name: dict(one.knobs) for name, one in data.manifest.fabrics.items() if one.instead_of}

@@ -21,6 +21,7 @@ from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run, site
 from fabriscope.running.tuning_commands import commands_of
+from fabriscope.running.vocabulary import vocabulary
 
 pytestmark = pytest.mark.usefixtures("state")
 
@@ -93,12 +94,12 @@ def test_no_switch_of_yours_is_set(tmp_path: Path) -> None:
     with pytest.raises(
         PlanError, match="switch_buffer is a setting of the lab's switch, and eth is no fabric of the lab"
     ):
-        load(written(real, tmp_path), run.vocabulary())
+        load(written(real, tmp_path), vocabulary())
 
 
 def test_a_switch_with_priorities_has_their_settings(tmp_path: Path) -> None:
     text = TEXT.replace("buffer: 64MiB}, settings: {switch_buffer: 8KiB}", "pfc: 3}, settings: {switch_ecn: 30KiB}")
-    assert load(written(text, tmp_path), run.vocabulary()).section.fabrics["small"].settings == {"switch_ecn": "30KiB"}
+    assert load(written(text, tmp_path), vocabulary()).section.fabrics["small"].settings == {"switch_ecn": "30KiB"}
 
 
 def test_plan_check_says_what_would_be_set(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_plan_check_says_what_would_be_set(tmp_path: Path) -> None:
 
 def test_the_line_rate_is_what_is_set(tmp_path: Path) -> None:
     text = TEXT.replace("switch_buffer: 8KiB", "switch_rate: 10Mb/s")
-    fabrics = site.planned_fabrics(load(written(text, tmp_path), run.vocabulary()))
+    fabrics = site.planned_fabrics(load(written(text, tmp_path), vocabulary()))
     assert {name: one.line_rate_bits_per_s for name, one in fabrics.items()} == {
         "large": 20_000_000,
         "small": 10_000_000,
@@ -123,7 +124,7 @@ def test_the_line_rate_is_what_is_set(tmp_path: Path) -> None:
 @pytest.mark.timeout(1200)  # beside many others
 def test_a_small_buffer_drops_in_its_launches_alone(labs: None, tmp_path: Path) -> None:
     path = tmp_path / "run"
-    plan = load(written(TEXT, tmp_path), run.vocabulary())
+    plan = load(written(TEXT, tmp_path), vocabulary())
     summary = run.start(plan, path, QuietProgress(), threading.Event())
     assert summary.is_complete
     last = json.loads((path / "journal.jsonl").read_text().splitlines()[-1])
@@ -142,7 +143,7 @@ def test_a_small_buffer_drops_in_its_launches_alone(labs: None, tmp_path: Path) 
 @pytest.mark.timeout(1200)  # beside many others
 def test_a_tuning_finds_the_faster_switch_and_puts_it_back(labs: None, tmp_path: Path) -> None:
     path = tmp_path / "run"
-    plan = load(written(TUNED, tmp_path), run.vocabulary())
+    plan = load(written(TUNED, tmp_path), vocabulary())
     summary = run.start(plan, path, QuietProgress(), threading.Event())
     assert (summary.failed_cases, summary.is_complete) == (0, True)
     assert journal.entries() == []
@@ -157,7 +158,7 @@ def test_a_tuning_finds_the_faster_switch_and_puts_it_back(labs: None, tmp_path:
 def test_a_slow_switch_is_replaced_by_a_command_of_the_lab(labs: None, tmp_path: Path) -> None:
     text = TUNED.replace("buffer: 64MiB}}", "buffer: 64MiB}, settings: {switch_rate: 5Mb/s}}")
     path = tmp_path / "run"
-    run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
+    run.start(load(written(text, tmp_path), vocabulary()), path, QuietProgress(), threading.Event())
     tuning = tuning_of(store.open_run(path).read())
     assert tuning is not None
     assert tuning.found == {"switch_rate": "20000000"}

@@ -22,6 +22,7 @@ from fabriscope.model.errors import PlanError
 from fabriscope.plan import load
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 TEXT = """
 name: tuned
@@ -91,8 +92,8 @@ def test_what_a_library_sets_is_not_tried_over_its_fabrics(tmp_path: Path) -> No
     text = TEXT.replace("  slow:", "  other: {lab: gige}\n  slow:").replace("tune:\n", "tune:\n  fabric: slow\n")
     text = text.replace("floor: false", f"{library}\nlayers: [tcp, mpi]")
     with pytest.raises(PlanError, match=r"plan\.yaml:\d+: tcp_sack is set for every launch of mpich, whatever"):
-        load(written(text.replace("FABRIC", "slow"), tmp_path), run.vocabulary())
-    load(written(text.replace("FABRIC", "other"), tmp_path), run.vocabulary())
+        load(written(text.replace("FABRIC", "slow"), tmp_path), vocabulary())
+    load(written(text.replace("FABRIC", "other"), tmp_path), vocabulary())
 
 
 @pytest.mark.parametrize("more", ["", ", tx_queue: [100, 1000]", ", tx_queue: [100, 200, 500, 1000]"])
@@ -121,7 +122,7 @@ def test_plan_check_lists_what_would_be_set_how_often_and_how_long(tmp_path: Pat
 def test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu(labs: None, tmp_path: Path) -> None:
     cancel, path = threading.Event(), tmp_path / "run"
     text = TEXT.replace("{mtu: [300", "{congestion_control: [vegas9], mtu: [300").replace("budget: 35s", "budget: 45s")
-    plan = load(written(text, tmp_path), run.vocabulary())
+    plan = load(written(text, tmp_path), vocabulary())
     run.start(plan, path, Interrupting(9, cancel), cancel)
     assert journal.entries() == []
     data = store.open_run(path).read()
@@ -152,7 +153,7 @@ def test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu(labs: None, tm
 def test_a_setting_that_is_slow_now_is_replaced(labs: None, tmp_path: Path) -> None:
     text = TEXT.replace("rate: 5Mb/s}", "rate: 5Mb/s}, settings: {mtu: 300}")
     path = tmp_path / "run"
-    run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
+    run.start(load(written(text, tmp_path), vocabulary()), path, QuietProgress(), threading.Event())
     tuning = tuning_of(store.open_run(path).read())
     assert tuning is not None
     assert (tuning.state, tuning.gain is None) in ((ENDED, False), (KEPT, True))  # a busy machine may hide all of it
@@ -167,7 +168,7 @@ def test_a_setting_that_is_slow_now_is_replaced(labs: None, tmp_path: Path) -> N
 def test_nothing_to_try_is_said(labs: None, tmp_path: Path) -> None:
     text = TEXT.replace("{mtu: [300, 1500], tcp_sack: [0, 1]}", "{mtu: [1500], congestion_control: [vegas9]}")
     path = tmp_path / "run"
-    summary = run.start(load(written(text, tmp_path), run.vocabulary()), path, QuietProgress(), threading.Event())
+    summary = run.start(load(written(text, tmp_path), vocabulary()), path, QuietProgress(), threading.Event())
     assert summary.is_complete
     tuning = tuning_of(store.open_run(path).read())
     assert tuning is not None

@@ -16,7 +16,7 @@ from fabriscope.model.measurement import Launch
 from fabriscope.plan import load
 from fabriscope.plan.imb_schema import ImbOptionsSection
 from fabriscope.reports._set_words import told_to_suites
-from fabriscope.running import run as runs
+from fabriscope.running.vocabulary import vocabulary
 
 PROGRAMS = {name: f"/imb/{name}" for name in ("IMB-MPI1", "IMB-NBC", "IMB-RMA")}
 ENTRY = Entry("mpi", None, "intra", ("a", "a"), mpi="m", instrument="imb")
@@ -44,7 +44,7 @@ def after(words: tuple[str, ...], name: str) -> str:
 def loaded(tmp_path: Path, options: str, instruments: str = "imb") -> ImbOptionsSection:
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.format(options=options, instruments=instruments))
-    return load(path, runs.vocabulary()).section.imb_options
+    return load(path, vocabulary()).section.imb_options
 
 
 def test_without_options_the_budget_says_how_long_a_size_takes() -> None:

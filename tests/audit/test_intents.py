@@ -14,8 +14,8 @@ from fabriscope.audit.intents import Intent, intents_of
 from fabriscope.audit.scene import Scene
 from fabriscope.model.audit import Verdict
 from fabriscope.plan import load
-from fabriscope.running import run
 from fabriscope.running.site import planned_fabrics
+from fabriscope.running.vocabulary import vocabulary
 
 CHECKS = ("netdev-of-hca", "intended-roce-v2", "intended-pfc", "intended-dscp")
 R = "rdma.mlx5_0.1"
@@ -88,7 +88,7 @@ def test_a_host_of_the_plan_that_told_nothing_is_left_to_those_who_ask(tmp_path:
         "  roce: {interface: eth0, rdma: roce, traffic_class: 106, lossless_priority: 3}\n"
         "  plain: {interface: eth1}\nbenchmarks: {ping_pong: {sizes: [8]}}\n"
     )
-    intents = intents_of(planned_fabrics(load(tmp_path / "plan.yaml", run.vocabulary())))
+    intents = intents_of(planned_fabrics(load(tmp_path / "plan.yaml", vocabulary())))
     assert [(one.transport, one.dscp, one.priority) for one in intents] == [("roce", 26, 3), ("tcp", None, None)]
     built = dataclasses.replace(scene(), intents=tuple(intents))
     found = verdict(built)

@@ -15,6 +15,7 @@ from fabriscope.analysis.values.streams import windows_by_launch
 from fabriscope.model.run_data import RunData
 from fabriscope.progress import QuietProgress
 from fabriscope.running import run, verify
+from fabriscope.running.vocabulary import vocabulary
 
 pytestmark = pytest.mark.timeout(1200)  # guests share the processors of a busy machine
 
@@ -36,7 +37,7 @@ case_timeout: 60s  # at 10 Mb/s, on processors that other tests use
 
 def measured(text: str, tmp_path: Path) -> RunData:
     (tmp_path / "plan.yaml").write_text(PLAN + text)
-    plan = plans.load(tmp_path / "plan.yaml", run.vocabulary())
+    plan = plans.load(tmp_path / "plan.yaml", vocabulary())
     run.start(plan, tmp_path / "run", QuietProgress(), threading.Event())
     return store.open_run(tmp_path / "run").read()
 

@@ -8,7 +8,7 @@ import pytest
 
 from fabriscope import plan as plans
 from fabriscope.model.errors import PlanError
-from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """\
 name: strange
@@ -30,7 +30,7 @@ def _mistakes(text: str, folder: Path) -> list[tuple[int, str]]:
     path = folder / "plan.yaml"
     path.write_text(text)
     with pytest.raises(PlanError) as caught:
-        plans.load(path, run.vocabulary())
+        plans.load(path, vocabulary())
     lines = [line.removeprefix(f"{path}:").partition(": ") for line in str(caught.value).splitlines()]
     return [(int(number), what) for number, _, what in lines]
 

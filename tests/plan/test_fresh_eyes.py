@@ -12,8 +12,8 @@ from fabriscope.cli import fabriscope
 from fabriscope.cli._doubts import amounts, idle_keys, machine, oddities, times
 from fabriscope.model.errors import PlanError, ToolMissing
 from fabriscope.plan import expand, load
-from fabriscope.running import run
 from fabriscope.running.site import planned_fabrics
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """name: x
 hosts: node[1-2]
@@ -278,7 +278,7 @@ def test_verbs_need_what_the_fabrics_can_speak(tmp_path: Path, fabrics: str, rdm
 def test_thousands_of_ranks_on_a_few_processors_are_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.replace(PING_PONG, "alltoall: {sizes: [8]}") + f"{MPI}ranks: 4096\n")
-    plan = load(path, run.vocabulary())
+    plan = load(path, vocabulary())
     fabrics = planned_fabrics(plan)
     ((place, sentence),) = amounts.oddities(plan, expand(plan, fabrics, 2), 2)
     assert place == ("ranks",)
@@ -302,7 +302,7 @@ def test_a_path_without_mpirun_is_told_with_its_line(tmp_path: Path) -> None:
 def test_a_number_is_a_name_and_a_description_too(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(PLAN.replace("name: x", "name: 2026\ndescription: 1.50"))
-    plan = load(path, run.vocabulary())
+    plan = load(path, vocabulary())
     assert (plan.section.name, plan.section.description) == ("2026", "1.50")
 
 
@@ -313,7 +313,7 @@ def test_a_number_is_a_name_and_a_description_too(tmp_path: Path) -> None:
 def test_one_name_stands_without_brackets(tmp_path: Path, key: str, name: str) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(f"{PLAN}{key}: {name}\n")
-    assert getattr(load(path, run.vocabulary()).section, key) == (name,)
+    assert getattr(load(path, vocabulary()).section, key) == (name,)
 
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
@@ -323,7 +323,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.yaml"))
     "path", [path for path in EXAMPLES if not path.name.endswith(".paper.yaml")], ids=lambda path: path.name
 )
 def test_no_example_is_asked_about(path: Path) -> None:
-    plan = load(path, replace(run.vocabulary(), left_out={}, missing_here={}))
+    plan = load(path, replace(vocabulary(), left_out={}, missing_here={}))
     fabrics = planned_fabrics(plan)
     schedule = expand(plan, fabrics, 2, 8 << 30)
     assert not [*amounts.oddities(plan, schedule, 2), *times.oddities(plan, schedule, fabrics)]

@@ -13,8 +13,8 @@ from fabriscope.model import native
 from fabriscope.model.errors import LaunchError, PlanError
 from fabriscope.model.layers import layers_over
 from fabriscope.plan import Plan, expand, load
-from fabriscope.running import run
 from fabriscope.running.site import planned_fabrics
+from fabriscope.running.vocabulary import vocabulary
 
 REAL = "fabrics: {g: {interface: eth0, rdma: ib}}"
 LAB = "guests: all\nfabrics: {g: {lab: gige, rdma: soft-roce}}"
@@ -36,7 +36,7 @@ def _listing(*transports: dict[str, object]) -> str:
 def _loaded(folder: Path, layer: str, fabrics: str) -> Plan:
     path = folder / "plan.yaml"
     path.write_text(f"name: x\nhosts: a,b\n{fabrics}\nlayers: [{layer}]\nbenchmarks: {{ping_pong: {{sizes: [64]}}}}\n")
-    return load(path, run.vocabulary())
+    return load(path, vocabulary())
 
 
 @pytest.mark.parametrize("layer", ["verbs", "libfabric-tcp", "libfabric-efa"])
@@ -68,7 +68,7 @@ def test_a_library_that_is_missing_here_matters_where_the_hosts_are_this_machine
 
 def test_what_is_built_in_can_be_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _engine(tmp_path, monkeypatch, _listing({"name": "libfabric", "available": True}))
-    words = run.vocabulary()
+    words = vocabulary()
     assert words.layers == {"mpi", "shm", "tcp", "hdfs", "hbase", *layers_over("libfabric")}
     assert set(words.left_out) == {"verbs"}
 
@@ -79,7 +79,7 @@ def test_an_engine_that_says_something_else_is_an_error_of_ours(
     for answer in ("", "[]", '{"transports": [5], "benchmarks": []}', '{"transports": null}', "\udcff"):
         _engine(tmp_path, monkeypatch, answer.encode("utf-8", "replace").decode())
         with pytest.raises(LaunchError, match="--list"):
-            run.vocabulary()
+            vocabulary()
 
 
 LIMITED = """
@@ -98,7 +98,7 @@ launches: 1
 def test_fabrics_and_benchmarks_may_be_limited_to_some_layers(tmp_path: Path) -> None:
     needs.transport("libfabric")
     (tmp_path / "plan.yaml").write_text(LIMITED)
-    plan = load(tmp_path / "plan.yaml", run.vocabulary())
+    plan = load(tmp_path / "plan.yaml", vocabulary())
     cases = expand(plan, planned_fabrics(plan), 2).cases.values()
     assert {(case.entry.fabric, case.entry.layer, case.benchmark) for case in cases} == {
         ("g", "tcp", "bandwidth"),
@@ -113,4 +113,4 @@ def test_a_layer_that_the_plan_does_not_measure_is_named(place: str, tmp_path: P
     changed = place.replace("libfabric-tcp", "mpi").replace("tcp}", "mpi}")
     (tmp_path / "plan.yaml").write_text(LIMITED.replace(place, changed))
     with pytest.raises(PlanError, match=r"is limited to the layer 'mpi', which the plan does not measure"):
-        load(tmp_path / "plan.yaml", run.vocabulary())
+        load(tmp_path / "plan.yaml", vocabulary())

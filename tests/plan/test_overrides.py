@@ -11,7 +11,7 @@ import yaml
 from fabriscope.model.errors import PlanError
 from fabriscope.plan import expand, load
 from fabriscope.plan.overrides import with_values
-from fabriscope.running.run import vocabulary
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = """# a plan
 name: one

@@ -13,7 +13,7 @@ from fabriscope.model.errors import PlanError
 from fabriscope.model.metrics import METRICS, metrics_of
 from fabriscope.model.ranks import Layout, layout_from, layout_of
 from fabriscope.plan import Schedule, Vocabulary, expand, expected_ns, load
-from fabriscope.running.run import check_specs
+from fabriscope.running.planned import check_specs
 from fabriscope.running.site import planned_fabrics
 
 WORDS = Vocabulary(

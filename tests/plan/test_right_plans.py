@@ -12,7 +12,7 @@ from fabriscope.cli import fabriscope
 from fabriscope.hosts import allocation
 from fabriscope.model.errors import HostError, PlanError
 from fabriscope.plan import load
-from fabriscope.running import run
+from fabriscope.running.vocabulary import vocabulary
 
 OF_HOSTS = PLAN.replace(*REAL)
 OF_A_JOB = OF_HOSTS.replace("node[1-2]", "slurm")
@@ -58,7 +58,7 @@ def test_what_needs_the_hosts_of_a_job_refuses_it_with_its_line(tmp_path: Path) 
 def test_a_variables_number_stays_as_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text(f"{OF_HOSTS}layers: [mpi]\nmpi: [{{name: m, env: {{OMPI_MCA_btl_tcp_sndbuf: 256000, X: 1.50}}}}]\n")
-    assert load(path, run.vocabulary()).section.mpi[0].env == {"OMPI_MCA_btl_tcp_sndbuf": "256000", "X": "1.50"}
+    assert load(path, vocabulary()).section.mpi[0].env == {"OMPI_MCA_btl_tcp_sndbuf": "256000", "X": "1.50"}
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from fabriscope.model.errors import PlanError
 from fabriscope.model.ranks import BESIDE, beside, layout_from, layout_of
 from fabriscope.plan import expand, load
 from fabriscope.plan.load import Plan
-from fabriscope.running import run, site
+from fabriscope.running import site
+from fabriscope.running.vocabulary import vocabulary
 
 PLAN = {
     "name": "victim",
@@ -27,7 +28,7 @@ PLAN = {
 def loaded(tmp_path: Path, **changes: object) -> Plan:
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump({**PLAN, **changes}))
-    return load(path, run.vocabulary())
+    return load(path, vocabulary())
 
 
 def many_to_one(**changes: object) -> dict[str, object]:

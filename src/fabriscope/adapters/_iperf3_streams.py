@@ -6,10 +6,9 @@ scaled to the bytes of the client's report.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 from collections.abc import Iterator, Sequence
-
-import numpy as np
 
 from fabriscope.adapters import _streams
 from fabriscope.adapters._foreign import Readings, text_of
@@ -82,6 +81,16 @@ def in_bins(parts: Sequence[Interval], total_bytes: int, offset_s: float, second
     scale = total_bytes / said if said else 0.0
     times = [offset_s + parts[0].start_s, *(offset_s + part.end_s for part in parts)]
     arrived = [0.0, *itertools.accumulate(part.size_bytes * scale for part in parts)]
-    edges = np.arange(round(seconds / INTERVAL_S) + 1) * INTERVAL_S
-    until = [round(float(value)) for value in np.interp(edges, times, arrived)]
+    edges = (count * INTERVAL_S for count in range(round(seconds / INTERVAL_S) + 1))
+    until = [round(_between(edge, times, arrived)) for edge in edges]
     return (until[1], *(later - sooner for sooner, later in itertools.pairwise(until[1:])), total_bytes - until[-1])
+
+
+def _between(place: float, places: Sequence[float], values: Sequence[float]) -> float:
+    """Return the value at a place by straight lines between those that are known, as numpy.interp does."""
+    right = bisect.bisect_right(places, place)
+    if right in (0, len(places)):
+        return values[max(0, right - 1)]
+    low, high = places[right - 1], places[right]
+    slope = (values[right] - values[right - 1]) / (high - low)
+    return slope * (place - low) + values[right - 1]

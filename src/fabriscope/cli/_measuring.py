@@ -68,13 +68,13 @@ def check(name: str, text: str) -> Plan:
     Nobody has seen its file, which is no more: what is wrong is told of the words and their line.
     """
     from fabriscope import plan as plans
-    from fabriscope.running import run
+    from fabriscope.running.vocabulary import vocabulary
 
     with tempfile.TemporaryDirectory(prefix=f"fabriscope-{name}-") as scratch:
         path = Path(scratch) / f"{name}.yaml"
         path.write_text(text)
         with _of_words(name, path, text):
-            return plans.load(path, run.vocabulary())
+            return plans.load(path, vocabulary())
 
 
 @contextlib.contextmanager

@@ -58,13 +58,14 @@ def _meant(what: str) -> tuple[tuple[str, ...], Any]:
     from fabriscope.launch import ssh
     from fabriscope.model.errors import HostError
     from fabriscope.model.host_lists import FORM, unfolded
-    from fabriscope.running import real_site, run
+    from fabriscope.running import real_site
+    from fabriscope.running.vocabulary import vocabulary
 
     is_plan = False
     with contextlib.suppress(OSError):  # a name that no file can have may be a host list
         is_plan = Path(what).is_file()
     if is_plan:
-        words = run.vocabulary()
+        words = vocabulary()
         plan = plans.load(Path(what), words)
         if plan.wants_allocation and words.allocation is None:
             what = "its hosts are those of a batch job, and we are in none"

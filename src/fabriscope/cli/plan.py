@@ -35,13 +35,14 @@ def check(plan: Path, as_json: bool) -> None:
     import json
 
     from fabriscope import plan as plans
-    from fabriscope.running import idle_instruments, run, tuning_plan
-    from fabriscope.running.planned import planned
+    from fabriscope.running import idle_instruments, tuning_plan
+    from fabriscope.running.planned import check_specs, planned
+    from fabriscope.running.vocabulary import vocabulary
 
-    checked = plans.load(plan, run.vocabulary())
+    checked = plans.load(plan, vocabulary())
     known = planned(checked)
     schedule, fabrics, tuned = known.schedule, known.fabrics, known.tuning
-    run.check_specs(checked, schedule)
+    check_specs(checked, schedule)
     idle_instruments.refuse(checked, schedule)
     doubts = list(_doubts.doubts(checked, known))
     missing = _plan_words.missing_library(checked)

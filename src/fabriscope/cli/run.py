@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,6 @@ def COMMAND(  # noqa: N802 - the registry's constant
     _refuse_contradictions(
         plan, output, resume, values, **{"--keep-failed": keep_failed, "--redo-damaged": redo_damaged}
     )
-    from fabriscope import plan as plans
     from fabriscope.model.errors import LaunchError
     from fabriscope.progress import JsonProgress, QuietProgress, TerminalProgress, Unheard
     from fabriscope.running import run
@@ -67,8 +66,7 @@ def COMMAND(  # noqa: N802 - the registry's constant
             summary = run.resume(resume, progress, cancel.event, keep_failed=keep_failed, redo_damaged=redo_damaged)
         else:
             assert plan is not None  # noqa: S101 - checked above
-            checked = plans.load(plan, run.vocabulary(), values)
-            _say_doubts(plan, checked, is_heard=not (quiet or as_json))
+            checked = _checked(plan, values, is_heard=not (quiet or as_json))
             summary = run.start(checked, output or _measuring.folder_for(checked.section.name), progress, cancel.event)
     except LaunchError as error:  # while an engine was compiled
         if cancel.signal_number is None:
@@ -83,6 +81,16 @@ def COMMAND(  # noqa: N802 - the registry's constant
     if cancel.signal_number is not None and not summary.is_complete:
         raise SystemExit(_measuring.EXIT_AFTER_SIGNAL + cancel.signal_number)
     _measuring.refuse_failed(summary)
+
+
+def _checked(file: Path, values: Mapping[str, Any], *, is_heard: bool) -> Plan:
+    """Return the plan with the values that the command line has in place of its own; say what may not be meant."""
+    from fabriscope import plan as plans
+    from fabriscope.running.vocabulary import vocabulary
+
+    checked = plans.load(file, vocabulary(), values)
+    _say_doubts(file, checked, is_heard=is_heard)
+    return checked
 
 
 def _say_doubts(file: Path, plan: Plan, *, is_heard: bool) -> None:

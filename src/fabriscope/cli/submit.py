@@ -138,7 +138,7 @@ def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[
     from fabriscope.model.errors import PlanError
     from fabriscope.plan import mistakes
     from fabriscope.plan.place_schema import SubmitSection
-    from fabriscope.running import run
+    from fabriscope.running.vocabulary import vocabulary
 
     options = {key: value for key, value in given.items() if value is not None and key != "attributes"}
     attributes = given["attributes"]
@@ -146,12 +146,12 @@ def _load(path: Path, given: Mapping[str, object], *, is_stored: bool) -> tuple[
     pairs = [pair.partition("=")[::2] for pair in attributes]
     if any(not key or not value for key, value in pairs) or len(dict(pairs)) < len(pairs):
         raise click.UsageError("--attribute takes KEY=VALUE, each key once")
-    vocabulary = dataclasses.replace(run.vocabulary(), allocation=None)
+    words = dataclasses.replace(vocabulary(), allocation=None)
     if isinstance(nodes := options.get("nodes"), int):
-        vocabulary = dataclasses.replace(vocabulary, allocation=plans.hosts_to_come(nodes))
+        words = dataclasses.replace(words, allocation=plans.hosts_to_come(nodes))
     with units.old_spellings() if is_stored else contextlib.nullcontext():
-        plan = plans.load(path, vocabulary)
-    if plan.wants_allocation and vocabulary.allocation is None and plan.section.submit.nodes is None:
+        plan = plans.load(path, words)
+    if plan.wants_allocation and words.allocation is None and plan.section.submit.nodes is None:
         what = f"{plan.section.hosts!r} means the hosts of a batch job, and nobody says of how many"
         raise PlanError(what, where=plan.where("hosts"), fix="write `submit: {nodes: 2}`, or `--nodes 2` here")
     plans.refuse_others(plan)

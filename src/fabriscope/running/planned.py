@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabriscope import plan as plans
+from fabriscope.adapters import engine
+from fabriscope.adapters.base import AdapterContext
+from fabriscope.launch import mpi_jobs
+from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.plan import Plan, Schedule
 from fabriscope.running import applications, site, tuning_plan
@@ -65,3 +69,18 @@ def planned(plan: Plan) -> Planned:
         plans.most_added_ns(plan.section, schedule, fabrics),
         tuning_plan.check(plan, schedule, fabrics),
     )
+
+
+def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
+    """Raise PlanError for a launch whose specification no mpirun could be trusted to hand to rank 0."""
+    for launch in schedule.launches:
+        if (launch.entry.layer, launch.entry.instrument) != ("mpi", "engine") or launch.block > 1:
+            continue
+        spec_bytes = len(engine.spec_text(launch, AdapterContext({})))
+        if spec_bytes > mpi_jobs.MAX_STDIN_BYTES:
+            raise PlanError(
+                f"{len(launch.cases)} cases in one launch of {launch.entry.label()} are more than mpirun can be "
+                f"trusted to hand on ({spec_bytes} bytes of standard input, {mpi_jobs.MAX_STDIN_BYTES} are safe)",
+                where=plan.file,
+                fix="choose fewer sizes or benchmarks, or make two plans of it",
+            )

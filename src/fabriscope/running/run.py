@@ -7,35 +7,31 @@ import functools
 import itertools
 import platform
 import threading
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabriscope import engine_binary, store
 from fabriscope import plan as plans
-from fabriscope.adapters import engine
-from fabriscope.adapters.base import AdapterContext
+from fabriscope import store
 from fabriscope.analysis.values.busy import busy_words
 from fabriscope.hosts import allocation
-from fabriscope.knobs import readers
-from fabriscope.launch import mpi_jobs
 from fabriscope.launch.site import Site
-from fabriscope.model.errors import HostError, PlanError, StoreError
+from fabriscope.model.errors import HostError, StoreError
 from fabriscope.model.host import Fact
-from fabriscope.model.layers import LAYERS, Carrier, layers_over
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import LaunchRecord
 from fabriscope.progress import Progress
-from fabriscope.registry import discover
 from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services, tuning_plan
 from fabriscope.running import site as sites
 from fabriscope.running.binding import Binding
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
 from fabriscope.running.idle_instruments import refuse as refuse_idle
+from fabriscope.running.planned import check_specs
 from fabriscope.running.sharpen import Sharpening
 from fabriscope.running.tuning import Tuning, tried
+from fabriscope.running.vocabulary import vocabulary
 
 
 @dataclass(frozen=True)
@@ -54,41 +50,6 @@ class RunSummary:
     def is_empty(self) -> bool:
         """Return whether it came to its end and nothing was measured: all failed, or no instrument could."""
         return self.is_complete and self.launch_count > 0 and not self.ok_cases
-
-
-def vocabulary() -> plans.Vocabulary:
-    """Return the names that plans may use in this installation, the engine's own plug-ins among them."""
-    from fabriscope.lab.broken import FAULTS
-    from fabriscope.lab.presets import PRESETS
-    from fabriscope.model.benchmarks import BENCHMARKS
-
-    job = allocation.find()
-    instruments = discover("adapters", "ADAPTER")
-    built_in = engine_binary.list_plugins()
-    transports = built_in.transports | {"tcp", "shm", "mpi"}
-    services = {name for name, layer in LAYERS.items() if layer.instrument}
-    ours = {layer.transport for layer in LAYERS.values() if layer.carrier is not Carrier.NOTHING} - services
-    left_out = {
-        name: built_in.left_out.get(name) or f"it does not know the transport {name}: install a newer one"
-        for name in {*ours, *built_in.left_out} - transports
-    }
-    return plans.Vocabulary(
-        benchmarks=frozenset(BENCHMARKS) | built_in.benchmarks,
-        instruments=frozenset(instruments.plugins),
-        layers=frozenset(_by_layer(dict.fromkeys(transports - {"null"}, ""))) | services,
-        presets=frozenset(PRESETS),
-        allocation=job.hosts if job else None,
-        instrument_layers={name: one.layers for name, one in instruments.plugins.items() if one.layers is not None},
-        faults=frozenset(FAULTS),
-        knobs=readers(),
-        left_out=_by_layer(left_out),
-        missing_here=_by_layer(built_in.missing_library),
-    )
-
-
-def _by_layer(of_transports: Mapping[str, str]) -> dict[str, str]:
-    """Return what is said of the engine's transports, said of the layers of plans, of which libfabric has several."""
-    return {layer: text for name, text in of_transports.items() for layer in layers_over(name)}
 
 
 def start(plan: plans.Plan, path: Path, progress: Progress, cancel: threading.Event) -> RunSummary:
@@ -177,21 +138,6 @@ def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
     services.check(schedule, site, in_lab=plan.uses_lab)
     applications.check(schedule, site, in_lab=plan.uses_lab)
     return schedule
-
-
-def check_specs(plan: plans.Plan, schedule: plans.Schedule) -> None:
-    """Raise PlanError for a launch whose specification no mpirun could be trusted to hand to rank 0."""
-    for launch in schedule.launches:
-        if (launch.entry.layer, launch.entry.instrument) != ("mpi", "engine") or launch.block > 1:
-            continue
-        spec_bytes = len(engine.spec_text(launch, AdapterContext({})))
-        if spec_bytes > mpi_jobs.MAX_STDIN_BYTES:
-            raise PlanError(
-                f"{len(launch.cases)} cases in one launch of {launch.entry.label()} are more than mpirun can be "
-                f"trusted to hand on ({spec_bytes} bytes of standard input, {mpi_jobs.MAX_STDIN_BYTES} are safe)",
-                where=plan.file,
-                fix="choose fewer sizes or benchmarks, or make two plans of it",
-            )
 
 
 def _on_the_same_hosts(plan: plans.Plan, folder: store.RunFolder) -> plans.Plan:

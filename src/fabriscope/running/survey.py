@@ -70,9 +70,9 @@ def survey(*, plan: Path | None, hosts: str | None, lab: str | None, ssh_words: 
 
 def _plan(path: Path) -> Plan:
     from fabriscope import plan as plans
-    from fabriscope.running import run
+    from fabriscope.running.vocabulary import vocabulary
 
-    plan = plans.load(path, run.vocabulary())
+    plan = plans.load(path, vocabulary())
     if plan.uses_lab:
         fix = "build it with `fabriscope lab up`, and give --lab"
         raise HostError("its hosts are made by the lab, and stand only while it runs", where=str(path), fix=fix)

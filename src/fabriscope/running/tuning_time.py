@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from fabriscope.analysis.tuning.designs import Design, designs
-from fabriscope.analysis.tuning.effects import LEAST_FREEDOM
+from fabriscope.analysis.tuning.designs import LEAST_FREEDOM, Design, designs
 
 SETTING_NS = 200_000_000
 """About what it takes to set one thing on all hosts before a launch, to read it again and to put it back."""

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FULL, FIVE, FOUR = "full", "V", "IV"
+LEAST_FREEDOM = 6
+"""Degrees of freedom of the noise with which intervals are of some use (Student's quantile is 2.4, not 4.3 or 12.7)."""
 _MOST_FULL = 4
 _LETTERS = "ABCDEFGH"
 _WORDS_OF_FIVE = {5: ("ABCD",), 6: ("ABCDE",), 7: ("ABCDEF",), 8: ("ABCD", "ABEF")}

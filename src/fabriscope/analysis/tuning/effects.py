@@ -19,8 +19,6 @@ import scipy
 
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, Floats, student_tail
 
-LEAST_FREEDOM = 6
-"""Degrees of freedom of the noise with which intervals are of some use (Student's quantile is 2.4, not 4.3 or 12.7)."""
 Signs = Mapping[str, Mapping[str, int]]
 """Run to setting to level."""
 
