@@ -114,6 +114,15 @@ def test_every_place_is_looked_into_and_every_name_is_unique(machine: Path, monk
     ]  # fmt: skip
 
 
+def test_a_copy_beside_a_program_that_was_asked_is_not_asked(machine: Path) -> None:
+    for folder in ("path", "distribution/mpich/bin"):
+        for name in ("mpiexec.hydra", "mpirun", "mpiexec"):
+            path = put(machine / folder / name, MPICH_5)
+            path.write_text(path.read_text().replace("/bin/sh\n", f"/bin/sh\necho x >>{machine}/asked\n"))
+    assert [stack.name for stack in mpi.stacks()] == ["mpich-5.0.2", "mpich-5.0.2-2"]
+    assert (machine / "asked").read_text() == "x\n" * 2
+
+
 def test_several_names_of_one_launcher_are_one_installation(machine: Path) -> None:
     real = put(machine / "path" / "mpiexec.hydra", MPICH_5)
     (machine / "path" / "mpiexec").symlink_to(real)

@@ -9,9 +9,10 @@ distributions and oneAPI put theirs. Environment modules and Spack are asked whe
 from __future__ import annotations
 
 import difflib
+import filecmp
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -55,7 +56,7 @@ def search() -> list[Found]:
     others = _of_others()
     for path, wanted_name in _candidates():
         real = path.resolve()
-        if real in seen:
+        if real in seen or (path not in others and _is_copy(real, seen)):
             continue
         seen.add(real)
         one = examine(path) if path not in others else Found(str(path), None, others[path])
@@ -66,6 +67,14 @@ def search() -> list[Found]:
             found.append(replace(one, stack=replace(one.stack, name=name)))
     refused = mpi_wheels.refused().items()
     return [*found, *(Found(prefix, None, f"what is kept there is not executed: {why}") for prefix, why in refused)]
+
+
+def _is_copy(program: Path, asked: Iterable[Path]) -> bool:
+    """Return whether the same program beside it was asked: wheels have copies where others have links."""
+    try:
+        return any(one.parent == program.parent and filecmp.cmp(one, program, shallow=False) for one in asked)
+    except OSError:
+        return False
 
 
 def search_everywhere() -> list[Found]:
