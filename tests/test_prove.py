@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import needs
+from tests import forked, needs
 from tests.two_ranks import RANK, UDP_RANK
 
 from fabriscope import __version__, lab
@@ -62,10 +62,7 @@ def place() -> Iterator[Lab]:
 
 
 def prove(*words: str | Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", "prove", "--idle", "200ms", *map(str, words)]
-    return subprocess.run(
-        argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False, env={**os.environ, **(env or {})}
-    )
+    return forked.fabriscope(["prove", "--idle", "200ms", *words], {**os.environ, **(env or {})}, TIMEOUT_S)
 
 
 def job(place: Lab, host: str, interface: str, count: int = PAYLOAD_BYTES) -> list[str]:
