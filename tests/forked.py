@@ -60,7 +60,8 @@ def _run(argv: list[str], env: Mapping[str, str], out: int, err: int) -> NoRetur
     status = 1
     try:
         for number, descriptor, name in ((1, out, "stdout"), (2, err, "stderr")):
-            os.dup2(descriptor, number)
+            # Written alone, as a shell's: two ranks could speak to each other through a file that both may read.
+            os.dup2(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_APPEND), number)
             stream = os.fdopen(number, "w", closefd=False)
             setattr(sys, name, stream)
             setattr(sys, f"__{name}__", stream)

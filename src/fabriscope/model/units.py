@@ -128,7 +128,9 @@ def _written(value: object) -> str:
 def _decimal(digits: str, text: object) -> str:
     """Return digits; raises ValueError where they begin with a zero that some readers take for octal's."""
     if len(digits) > 1 and digits[0] == "0" and digits[1] != "." and not _OLD_SPELLINGS.get(False):
-        raise ValueError(f"{shown(text)} begins with a 0 that means nothing: leave it out")
+        raise ValueError(
+            f"{shown(text)} begins with a 0 that means nothing: leave it out, and commas within a number too (1048576)"
+        )
     return digits
 
 

@@ -16,6 +16,7 @@ from fabriscope.plan import (
     imb_schema,
     lab_schema,
     osu_schema,
+    paper,
     place_schema,
     remedies,
     schema,
@@ -57,7 +58,8 @@ _BOUNDS = {
 _KINDS = ("function-after[", "function-before[", "function-wrap[", "function-plain[", "dict[", "list[", "tuple[")
 """How the schema's own names begin of what a value may be, where it may be one of several."""
 
-
+OF_PLANS, OF_PAPERS = "docs/plan.md", "docs/papers.md"
+"""The pages of keys."""
 Mistake = tuple[Place, str, str | None]
 """Where it stands in the document, what is wrong, and what to do where that is known."""
 
@@ -75,7 +77,10 @@ def of_schema(error: ValidationError, model: type[BaseModel]) -> Iterator[Mistak
     """Yield the mistakes that a schema found in a document."""
     for item in of_the_text(error):
         place = _place(item)
-        yield place, *described(item, _known_keys(place) if model is schema.PlanSection else frozenset())
+        if model is schema.PlanSection:
+            yield place, *described(item, _known_keys(place))
+        else:
+            yield place, *described(item, _keys_of_papers(place), OF_PAPERS)
 
 
 def of_the_text(error: ValidationError) -> list[Mapping[str, Any]]:
@@ -100,16 +105,18 @@ def _place(item: Mapping[str, Any]) -> Place:
     return tuple(part for part in item["loc"] if not str(part).startswith(_KINDS))
 
 
-def described(item: Mapping[str, Any], known: frozenset[str] = frozenset()) -> tuple[str, str | None]:
-    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there."""
+def described(
+    item: Mapping[str, Any], known: frozenset[str] = frozenset(), page: str = OF_PLANS
+) -> tuple[str, str | None]:
+    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there, by a page."""
     place = _place(item)
     key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})
     if kind == "extra_forbidden":
-        return _unknown_key(place, known, item["input"])
+        return _unknown_key(place, known, item["input"], page)
     if kind == "missing":
         example = _EXAMPLES.get(place)
-        return f"the key {str(place[-1])!r} is missing", f"add {example or 'it'}; see docs/plan.md"
+        return f"the key {str(place[-1])!r} is missing", f"add {example or 'it'}; see {page}"
     if remedies.is_variable(item["input"]):
         return f"{key}: variables such as {shown(item['input'])} are not replaced", "write the value itself"
     if isinstance(context.get("error"), values.NotPossible):
@@ -146,12 +153,14 @@ def _of_value(kind: str, value: object, context: Mapping[str, Any], message: str
     return f"{message[0].lower()}{message[1:]}, not {_written(value)}", None
 
 
-def _unknown_key(place: Place, known: Collection[str], value: object) -> tuple[str, str | None]:
+def _unknown_key(place: Place, known: Collection[str], value: object, page: str) -> tuple[str, str | None]:
     """Return what is wrong with a key that nothing knows, and the fix; `value` is what stands behind it."""
     name = str(place[-1])
     what = f"there is no key {shown(name)} here"
     if name.isdigit():
         return what, "put several values of one key in brackets: [8, 16]"
+    if page == OF_PAPERS:
+        return what, nearest(name, known, page)
     if known and _MEANT.get(name.lower()) not in known and (fix := remedies.of_key(place, value)):
         return what, fix
     is_library = place[:1] == ("mpi",) and len(place) == 3 and (value is None or isinstance(value, dict))
@@ -200,6 +209,23 @@ _NAMED: Mapping[Any, type[BaseModel]] = {
 """Keys of a plan with sections behind names of the user's own."""
 
 
+_OF_PAPERS: Mapping[Any, type[BaseModel]] = {
+    "names": paper.NameSection,
+    "figures": paper.FigureSection,
+    "tables": paper.TableSection,
+    "columns": paper.ColumnSection,
+    "draw": paper.DrawSection,
+    "claims": paper.ClaimSection,
+}
+"""The key of a paper behind which a section stands."""
+
+
+def _keys_of_papers(place: Place) -> frozenset[str]:
+    """Return the keys that may stand where the last part of `place` stands, in a paper's file."""
+    within = (_OF_PAPERS[part] for part in reversed(place[:-1]) if part in _OF_PAPERS)
+    return frozenset(next(within, paper.PaperSection).model_fields)
+
+
 def _known_keys(place: Place) -> frozenset[str]:
     """Return the keys that may stand where the last part of `place` stands."""
     parent = place[-2] if len(place) > 1 else None
@@ -231,7 +257,7 @@ MOST_LIKE = 6
 """Of more names, those that are told."""
 
 
-def nearest(name: str, known: Collection[str], page: str = "docs/plan.md") -> str:
+def nearest(name: str, known: Collection[str], page: str = OF_PLANS) -> str:
     """Return which of the known names was probably meant, and all of them; of many (benchmarks) those most like it."""
     spelled = {one.lower(): one for one in known}
     word = name.lower().removeprefix("osu_").removeprefix("mpi_")

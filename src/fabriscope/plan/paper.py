@@ -69,6 +69,10 @@ def parse_amount(value: Any) -> float:
         return float(parse_size_bytes(text))
     if re.fullmatch(r"-?[0-9]{1,24}(?:\.[0-9]{1,24})? *%", text):
         return float(text[:-1]) / 100
+    if span := re.fullmatch(r"([0-9.]+[A-Za-z%]*) ?(?:-|to) ?([0-9.]+[A-Za-z%]*)", text):
+        raise ValueError(f"{shown(value)} is no range: write {span[1]}..{span[2]}")
+    if times := re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(?:x|times)", text):
+        raise ValueError(f"{shown(value)} has no unit that is known: write {times[1]} for a ratio")
     return float(parse_duration_ns(text))
 
 

@@ -104,6 +104,8 @@ def of_value(place: Place, kind: str, value: object) -> str | None:
         return "write one for all hosts, as eth0, or one for each, as {node1: eth0, node2: eth1}"
     if kind == "string_pattern_mismatch" and text.startswith("-") and is_short(text):
         return f"leave the dashes out: {text.lstrip('-')}"
+    if place[:1] == ("mpi",) and place[-1:] == ("name",) and re.fullmatch(r"[A-Za-z0-9._-]{1,40}/[\w.+-]{1,40}", text):
+        return f"write [module:{text}], as `fabriscope mpi list` shows it"
     if place[:1] == ("mpi",) and place[-1:] == ("name",) and re.fullmatch(r"/[A-Za-z0-9._/-]{1,200}", text):
         return f"write [{{name: {text.rstrip('/').rpartition('/')[2]}, path: {text}}}]"
     return None
@@ -153,6 +155,8 @@ def of_key(place: Place, value: object) -> str | None:
         return _INSTEAD[name]
     if place[-2:-1] == ("lab",) and name in _OF_SWITCHES:
         return _OF_SWITCHES[name]
+    if place[0] == "fabrics" and len(place) == 3 and name == "dscp" and isinstance(value, int):
+        return f"write `traffic_class: {4 * value}`; what a switch of the lab makes of it is `lab: {{dscp: ...}}`"
     homes = [home for home, section in _HOMES.items() if name in _keys(section)]
     changes = value if isinstance(value, Mapping) else {} if value is None else None
     is_preset = not homes and is_short(name) and changes is not None and changes.keys() <= _keys(_LAB)
@@ -186,6 +190,8 @@ def _as_mapping(place: Place, value: object) -> str | None:
         return f"it stands {_TOP}"
     if place[:1] == ("fabrics",) and len(place) == 2 and isinstance(value, str) and is_short(value):
         return f"write `{{lab: {value}}}` for a fabric of the lab, `{{interface: {value}}}` for one of real hosts"
+    if place[:1] == ("benchmarks",) and len(place) == 2 and place[1] in _keys(benchmark_sections.BenchmarkSection):
+        return f"it stands inside a benchmark, as `ping_pong: {{{place[1]}: ...}}`"
     if place[:1] == ("benchmarks",) and len(place) == 2:
         sizes = _sizes(value)
         return f"write `{place[1]}: {{sizes: {sizes}}}`" if sizes else f"write `{place[1]}: {{}}`"
@@ -196,7 +202,7 @@ def _as_mapping(place: Place, value: object) -> str | None:
         return f"write `paper: {{file: {value}}}`"
     if place[-1:] == ("lab",) and isinstance(value, list):
         return "write `lab: gige`, or `lab: {preset: gige, rate: 500Mb/s}`"
-    pairs = [str(item).partition("=")[::2] for item in value] if isinstance(value, list) else []
+    pairs = [str(item).lstrip("-").partition("=")[::2] for item in value] if isinstance(value, list) else []
     if pairs and all(is_short(key) and is_short(text) for key, text in pairs[:MOST_REPEATED]):
         return f"write {{{', '.join(f'{key}: {chr(34)}{text}{chr(34)}' for key, text in pairs[:MOST_REPEATED])}}}"
     return None

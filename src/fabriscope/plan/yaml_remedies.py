@@ -15,6 +15,12 @@ _UNSPACED = re.compile(r" *(?:- )?([A-Za-z_]{1,40}):([^\s/:'\"].{0,60})")
 _TWO_KEYS = re.compile(r" *(?:- )?([A-Za-z0-9_.-]{1,40}): +([A-Za-z_]{1,40}: +[^#{}]{1,60})")
 _ASSIGNED = re.compile(r" *([A-Za-z_]{1,40}) ?= ?([^:#=]{1,60})")
 _INI_SECTION = re.compile(r"\[[A-Za-z_ ]{1,40}\]")
+_LOOK_ALIKES = {
+    "\N{FULLWIDTH COLON}": "a full-width colon stands for `:`",
+    "\N{NO-BREAK SPACE}": "a no-break space stands for a blank",
+    "\N{FULLWIDTH COMMA}": "a full-width comma stands for `,`",
+}
+"""Characters that look like those of YAML."""
 _REMEDIES = (
     ("\\t", "indent with spaces, not with tabs"),
     ("mapping values", "put text with a colon in quotes, and check the indentation"),
@@ -58,6 +64,16 @@ def _remedy(error: yaml.MarkedYAMLError) -> str:
 def _at(lines: Sequence[str], at: int) -> str:
     """Return a line; nothing where the loader counts more lines than line feeds."""
     return lines[at] if 0 <= at < len(lines) else ""
+
+
+def _odd_character(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
+    """Find a colon or a blank that only looks like one, in the lines that an error is about."""
+    marks = [mark.line for mark in (error.context_mark, error.problem_mark) if mark]
+    for at in range(max(0, min(marks, default=0) - 1), max(marks, default=0) + 1):
+        for character, what in _LOOK_ALIKES.items():
+            if character in _at(lines, at):
+                return at + 1, f"{_NOT_YAML}: {what} (U+{ord(character):04X})", "type it anew"
+    return None
 
 
 def _unspaced(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
@@ -134,5 +150,5 @@ def _comma(lines: Sequence[str], error: yaml.MarkedYAMLError) -> Finding | None:
 
 
 _READERS: tuple[Callable[[Sequence[str], yaml.MarkedYAMLError], Finding | None], ...] = (
-    _fence, _ini, _unspaced, _open_quote, _assigned, _two_keys, _uncommaed, _comma,
+    _fence, _ini, _odd_character, _unspaced, _open_quote, _assigned, _two_keys, _uncommaed, _comma,
 )  # fmt: skip

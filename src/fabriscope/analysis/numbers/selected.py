@@ -90,8 +90,9 @@ def _share(distance: float, cut: float, evidence: Evidence) -> float:
     tail = scipy.special.nctdtr
 
     def below(truth: float) -> float:
-        opposite, least = tail(freedom, truth, -shown_from), tail(freedom, truth, shown_from)
-        return float((opposite + tail(freedom, truth, size) - least) / (opposite + 1 - least))
+        opposite, same = tail(freedom, truth, -shown_from), tail(freedom, -truth, -shown_from)
+        shown = opposite + same
+        return float((shown - tail(freedom, -truth, -size)) / shown) if shown > 0 else 1.0
 
     plain = _falls_to(0.5, lambda truth: float(tail(freedom, truth, size)), 0.0, 3 * size)
     return _falls_to(0.5, below, 0.0, plain) / plain

@@ -82,6 +82,9 @@ def _of_lab(fabric: FabricSection) -> Iterator[tuple[str, str]]:
     switch, given = switch_spec(fabric.lab), fabric.lab.model_fields_set
     if "rx_coalesce_frames" in given and not switch.rx_coalesce_ns:
         yield "rx_coalesce_frames", "rx_coalesce_frames does nothing: no frame waits without rx_coalesce_time"
+    if "rx_coalesce_time" in given and switch.rx_coalesce_ns and switch.rx_coalesce_frames == 1:
+        what = "rx_coalesce_time does nothing: the first frame is handed over at once"
+        yield "rx_coalesce_time", f"{what}; write how many it waits for, as `rx_coalesce_frames: 15`"
     by_chance = (switch.loss_share, switch.reorder_share, switch.queues.ecn_min_bytes, switch.flap_period_ns)
     if "fault_seed" in given and not any((*by_chance, switch.drop_every, fabric.lab.broken)):
         yield "fault_seed", "fault_seed does nothing: nothing happens by chance without `loss` or `reorder`"

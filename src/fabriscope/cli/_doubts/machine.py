@@ -188,8 +188,13 @@ def _absent_programs(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
     own = {"hpl"} if hpl is not None and hpl.program is not None else set()
     for name in sorted({launch.entry.instrument for launch in schedule.launches} - own):
         adapter = adapters.get(name)
-        packages = re.findall(r"\(package ([^ )]+)\)", " ".join(getattr(adapter, "tools", {}).values()))
-        if packages and not any(map(shutil.which, adapter.programs)):
+        told = " ".join(getattr(adapter, "tools", {}).values())
+        packages = re.findall(r"\(package ([^ )]+)\)", told)
+        brought = re.findall(r"\((`fabriscope mpi add [a-z]+`) brings them\)", told)
+        if (packages or brought) and not any(map(shutil.which, adapter.programs)):
             what = f"{name}: {listed(list(adapter.programs), 'or')} is not on this machine"
             key = "instruments" if name in plan.section.instruments else "applications"
-            yield (key,), f"{what}; install the package {packages[0]}"
+            fix = (
+                f"install the package {packages[0]}" if packages else f"{brought[0]} brings it: put its folder on PATH"
+            )
+            yield (key,), f"{what}; {fix}"

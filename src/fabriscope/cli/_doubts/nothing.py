@@ -21,6 +21,7 @@ CURVE = "ping_pong"
 def doubts(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
     """Yield place and sentence of each."""
     yield from (*_idle_instruments(schedule), *_idle_fabrics(plan, schedule), *_one_machine(plan))
+    yield from _idle_benchmarks(plan, schedule)
     yield from (*_idle_turns(plan, schedule, fabrics), *_unexplained(plan))
     yield from (*_empty_messages(plan), *_few_launches(plan, schedule))
 
@@ -42,6 +43,15 @@ def _idle_fabrics(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
         if name not in used:
             what = f"{name}: nothing is measured over it, by what placements, layers and libraries' `fabrics` say"
             yield ("fabrics", name), f"{what}; change these, or leave it out"
+
+
+def _idle_benchmarks(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
+    """Yield benchmarks that nothing measures, though nobody said `only`."""
+    measured = {case.benchmark for case in schedule.cases.values() if case.entry.layer != "null"}
+    for name in plan.section.benchmarks if not plan.section.only else ():
+        if name not in measured:
+            what = f"{name}: nothing of this plan measures it, by its layers, placements and instruments"
+            yield ("benchmarks", name), f"{what}; change these, or leave it out"
 
 
 def _one_machine(plan: Plan) -> Iterator[Doubt]:
