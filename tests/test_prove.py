@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -392,6 +393,9 @@ def test_a_host_of_the_lab_that_is_gone_is_told_before_the_program_runs() -> Non
     try:
         pid = str(built.state.details["pids"]["node2"])
         subprocess.run([*built.keeper_words, "kill", "-9", pid], check=True, timeout=TIMEOUT_S)
+        until_s = time.monotonic() + TIMEOUT_S
+        while "node2" not in built.broken_parts() and time.monotonic() < until_s:  # ends: a killed process is gone soon
+            time.sleep(0.01)
         done = prove("--lab", built.name, "--", "true")
         assert done.returncode == 5
         assert f"lab {built.name}: host node2 is gone: its process has ended -- " in done.stderr

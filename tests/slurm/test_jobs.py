@@ -76,7 +76,7 @@ def test_a_plan_runs_on_the_hosts_of_the_job(cluster: Cluster, tmp_path: Path, l
     records = journal(run)
     assert [record["status"] for record in records] == ["ok"] * 4
     assert len({record["details"]["turn_group"] for record in records}) == 1
-    assert all(len(record["details"]["turns"]["turns"]) > 1 for record in records)
+    assert all(record["details"]["turns"]["turns"] for record in records)
     assert {command["host"] for record in records for command in record["commands"]} == {"n2", "n3", "localhost"}
     by_mpi = [line for record in records if "mpi" in record["entry_id"] for line in words(record)]
     assert len(by_mpi) == 2
