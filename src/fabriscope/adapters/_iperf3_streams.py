@@ -6,7 +6,6 @@ scaled to the bytes of the client's report.
 
 from __future__ import annotations
 
-import bisect
 import itertools
 from collections.abc import Iterator, Sequence
 
@@ -75,22 +74,14 @@ def in_bins(parts: Sequence[Interval], total_bytes: int, offset_s: float, second
 
     `offset_s` is by how much this stream began later. Whole numbers that come to `total_bytes`.
     """
+    import numpy as np  # of a plan nothing else is reckoned in here
+
     said = sum(part.size_bytes for part in parts)
     if not parts or abs(said - total_bytes) > MOST_APART * max(total_bytes, 1):
         raise ParseError(f"the server's intervals have {said:.0f} B, and {total_bytes} B arrived", where="iperf3")
     scale = total_bytes / said if said else 0.0
     times = [offset_s + parts[0].start_s, *(offset_s + part.end_s for part in parts)]
     arrived = [0.0, *itertools.accumulate(part.size_bytes * scale for part in parts)]
-    edges = (count * INTERVAL_S for count in range(round(seconds / INTERVAL_S) + 1))
-    until = [round(_between(edge, times, arrived)) for edge in edges]
+    edges = np.arange(round(seconds / INTERVAL_S) + 1) * INTERVAL_S
+    until = [round(float(value)) for value in np.interp(edges, times, arrived)]
     return (until[1], *(later - sooner for sooner, later in itertools.pairwise(until[1:])), total_bytes - until[-1])
-
-
-def _between(place: float, places: Sequence[float], values: Sequence[float]) -> float:
-    """Return the value at a place by straight lines between those that are known, as numpy.interp does."""
-    right = bisect.bisect_right(places, place)
-    if right in (0, len(places)):
-        return values[max(0, right - 1)]
-    low, high = places[right - 1], places[right]
-    slope = (values[right] - values[right - 1]) / (high - low)
-    return slope * (place - low) + values[right - 1]

@@ -108,7 +108,8 @@ def _place(item: Mapping[str, Any]) -> Place:
 def described(
     item: Mapping[str, Any], known: frozenset[str] = frozenset(), page: str = OF_PLANS
 ) -> tuple[str, str | None]:
-    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there, by a page."""
+    """Return what is wrong, and the fix where one is known; `known` are the keys that may stand there, which
+    `page` lists."""
     place = _place(item)
     key = ".".join(str(part) for part in place if part != "[key]" and not isinstance(part, int))
     kind, context = item["type"], item.get("ctx", {})

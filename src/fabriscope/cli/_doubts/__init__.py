@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 def of_plan(plan: Plan) -> list[str]:
     """Return the sentences of a plan before it runs; none where it has mistakes, which the run tells."""
     from fabriscope.model.errors import FabriscopeError
-    from fabriscope.running import planned
+    from fabriscope.running.planned import planned
 
     try:
-        return list(doubts(plan, planned.planned(plan)))
+        return list(doubts(plan, planned(plan)))
     except FabriscopeError:
         return []
 
