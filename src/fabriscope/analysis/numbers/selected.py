@@ -29,8 +29,6 @@ import scipy
 from fabriscope.analysis.numbers.evidence import CONFIDENCE, FIXED, Evidence
 
 _STEPS = 24
-_FAR = 20.0
-"""Errors below the difference at which nothing is left to be looked for."""
 _SURE = 6.0
 """Times as large as what would have been shown: being shown takes nothing off any more."""
 
@@ -55,7 +53,7 @@ def stated(evidence: Evidence, error_rate: float, equivalent_rate: float, edge: 
     near, far = sorted((sign * low, sign * high))
     cut = max(_half(evidence, 1 - error_rate), edge - _half(evidence, 1 - 2 * equivalent_rate))
     if evidence.method == FIXED and evidence.error > 0 and 0 < cut < distance:
-        middle = max(0.0, _placed(0.5, distance, cut, evidence))
+        middle = _placed(0.5, distance, cut, evidence)
         value = math.sqrt(middle * distance * _share(distance, cut, evidence))
         near = min(near, value, _placed(0.5 + CONFIDENCE / 2, distance, cut, evidence))
     else:
@@ -71,7 +69,10 @@ def _half(evidence: Evidence, confidence: float) -> float:
 
 
 def _placed(chance: float, distance: float, cut: float, evidence: Evidence) -> float:
-    """Return the truth under which a shown difference is as small as this one, or smaller, with a chance."""
+    """Return the truth under which a shown difference is as small as this one, or smaller, with a chance.
+
+    It is 0 where that is no likelier with a truth of 0: of few blocks, whose tails are heavy, then nothing is excluded.
+    """
     error, freedom = evidence.error, evidence.freedom
 
     def below(truth: float) -> float:
@@ -79,7 +80,7 @@ def _placed(chance: float, distance: float, cut: float, evidence: Evidence) -> f
         opposite, same = tail(freedom, (-cut - truth) / error), tail(freedom, (truth - cut) / error)
         return float((opposite + same - tail(freedom, (truth - distance) / error)) / (opposite + same))
 
-    return _falls_to(chance, below, distance - _FAR * error, distance + _FAR * error)
+    return _falls_to(chance, below, 0.0, distance) if below(0.0) > chance else 0.0
 
 
 def _share(distance: float, cut: float, evidence: Evidence) -> float:
