@@ -1,82 +1,125 @@
-"""`fabriscope` in a process of its own, forked from that of the tests: it need not load again what is loaded there.
+"""`fabriscope` in a process of its own, forked from one that has loaded what commands need (`tests.fork_server`).
 
-For commands without polars, whose threads do not outlive a fork, and where nobody looks for the process by its words.
+It is as `python -m fabriscope` is, but for its words and its environment in /proc, which are those of the server. What
+it starts has its own there.
 """
 
 from __future__ import annotations
 
-import contextlib
+import atexit
+import functools
+import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
-import traceback
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import NoReturn
 
-from fabriscope import __main__ as program
-from fabriscope.registry import discover
+from tests.needs import ROOT
 
-discover("cli", "COMMAND")
+_ONE_ASKS = threading.Lock()
+_END_TIMEOUT_S = 20.0
+
+
+@functools.cache
+def _server() -> socket.socket:
+    """Return where a fork is asked for; the server ends when this process does."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        argv = [sys.executable, "-P", "-m", "tests.fork_server", str(theirs.fileno())]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT)))}
+        server = subprocess.Popen(
+            argv, env=env, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
+        )
+    atexit.register(_end, ours, server)
+    return ours
+
+
+def _end(asking: socket.socket, server: subprocess.Popen[bytes]) -> None:
+    asking.close()
+    server.wait(_END_TIMEOUT_S)
+
+
+class Command:
+    """A command that was started: as a `subprocess.Popen` of which both streams are captured."""
+
+    def __init__(
+        self, words: Sequence[str | Path], env: Mapping[str, str], *, session: bool = False, stdin: int | None = None
+    ) -> None:
+        self.args = ["fabriscope", *map(str, words)]
+        self.returncode: int | None = None
+        self._said = [os.memfd_create(name) for name in ("stdout", "stderr")]
+        self._status, into = os.pipe()
+        given = stdin if stdin is not None else os.open(os.devnull, os.O_RDONLY)
+        # Written alone, as a shell's: two ranks could speak to each other through a file that both may read.
+        out, err = (os.open(f"/proc/self/fd/{said}", os.O_WRONLY | os.O_APPEND) for said in self._said)
+        request = {"argv": self.args, "env": dict(env), "folder": str(Path.cwd()), "session": session}
+        with _ONE_ASKS:
+            socket.send_fds(_server(), [json.dumps(request).encode()], [given, out, err, into])
+            answer = _server().recv(64)
+        for descriptor in (out, err, into, *([given] if stdin is None else [])):
+            os.close(descriptor)
+        if not answer:
+            raise RuntimeError("tests.fork_server has ended: standard error says why")
+        self.pid = int(answer)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return its status. Raises TimeoutExpired."""
+        if self.returncode is None:
+            poll = select.poll()
+            poll.register(self._status, select.POLLIN)
+            if not poll.poll(None if timeout is None else timeout * 1000):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
+            self.returncode = int(os.read(self._status, 64))
+            os.close(self._status)
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Return its status, or None while it runs."""
+        try:
+            return self.wait(0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Return what it said on both streams once it has ended. Raises TimeoutExpired."""
+        self.wait(timeout)
+        out, err = (_text(descriptor) for descriptor in self._said)
+        return out, err
+
+    def __del__(self) -> None:
+        for descriptor in self._said:
+            os.close(descriptor)
+
+    def send_signal(self, number: int) -> None:
+        """Send it a signal, unless it has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it by SIGKILL, unless it has ended."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _text(descriptor: int) -> str:
+    return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode()
 
 
 def fabriscope(
-    words: Sequence[str | Path], env: Mapping[str, str], timeout_s: float
+    words: Sequence[str | Path],
+    env: Mapping[str, str] | None = None,
+    timeout_s: float = 120,
+    stdin: int | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Return what a command said, and its status. Raises TimeoutExpired; the process is ended then."""
-    argv = ["fabriscope", *map(str, words)]
-    with TemporaryFile() as out, TemporaryFile() as err:
-        pid = os.fork()
-        if pid == 0:
-            _run(argv, env, out.fileno(), err.fileno())
-        status = _waited(pid, argv, timeout_s)
-        texts = []
-        for file in (out, err):
-            file.seek(0)
-            texts.append(file.read().decode())
-    return subprocess.CompletedProcess(argv, status, *texts)
-
-
-def _waited(pid: int, argv: Sequence[str], timeout_s: float) -> int:
-    handle = os.pidfd_open(pid)
+    command = Command(words, os.environ if env is None else env, stdin=stdin)
     try:
-        poll = select.poll()
-        poll.register(handle, select.POLLIN)
-        is_over = bool(poll.poll(timeout_s * 1000))
-        if not is_over:
-            os.kill(pid, signal.SIGKILL)
-        _, status = os.waitpid(pid, 0)
-    finally:
-        os.close(handle)
-    if not is_over:
-        raise subprocess.TimeoutExpired(list(argv), timeout_s)
-    return os.waitstatus_to_exitcode(status)
-
-
-def _run(argv: list[str], env: Mapping[str, str], out: int, err: int) -> NoReturn:
-    status = 1
-    try:
-        for number, descriptor, name in ((1, out, "stdout"), (2, err, "stderr")):
-            # Written alone, as a shell's: two ranks could speak to each other through a file that both may read.
-            os.dup2(os.open(f"/proc/self/fd/{descriptor}", os.O_WRONLY | os.O_APPEND), number)
-            stream = os.fdopen(number, "w", closefd=False)
-            setattr(sys, name, stream)
-            setattr(sys, f"__{name}__", stream)
-        sys.stdin = os.fdopen(0, closefd=False)
-        os.environ.clear()
-        os.environ.update(env)
-        sys.argv = argv
-        program.main()
-        status = 0
-    except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else 1 if ended.code else 0
-    except BaseException:
-        os.write(2, traceback.format_exc().encode())
-    finally:
-        with contextlib.suppress(Exception):
-            sys.stdout.flush()
-            sys.stderr.flush()
-        os._exit(status)
+        out, err = command.communicate(timeout_s)
+    except subprocess.TimeoutExpired:
+        command.kill()
+        raise
+    return subprocess.CompletedProcess(command.args, command.wait(), out, err)

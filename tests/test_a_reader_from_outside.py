@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tests import forked
 
 READER = '''
 """ringbench: every node of a ring passes a token on; `# ringbench 3, 8 nodes` and a line for each size."""
@@ -63,8 +63,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def fabriscope(environment: dict[str, str], *words: object) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
+    return forked.fabriscope([str(word) for word in words], environment)
 
 
 def test_it_is_read_imported_and_reported(environment: dict[str, str], tmp_path: Path) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from tests import needs
+from tests import forked, needs
 
 import fabriscope
 
@@ -21,8 +20,7 @@ def started(folder: Path, **changes: Any) -> tuple[subprocess.CompletedProcess[s
     """Run the example with changes; return how that ended, and the run's folder."""
     plan, run = folder / "plan.yaml", folder / "run"
     plan.write_text(yaml.safe_dump({**yaml.safe_load(EXAMPLE.read_text()), "launches": 1, **changes}))
-    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=800, check=False), run
+    return forked.fabriscope(["run", plan, "-o", run], timeout_s=800), run
 
 
 @pytest.mark.timeout(900)  # the kernels may have to be compiled for the MPI of this machine
@@ -40,8 +38,7 @@ def test_kernels_run_over_the_fabric_and_their_numbers_are_in_the_store(tmp_path
         rate, time_ns = values[name, "nas_rate_op_per_s"], values[name, "time_to_solution_ns"]
         assert rate * time_ns / 1e9 == pytest.approx(operations, rel=0.01)
         assert 0 < values[name, "computing_percent"] < 100
-    argv = [sys.executable, "-m", "fabriscope", "show", str(run)]
-    shown = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=True).stdout
+    shown = forked.fabriscope(["show", run]).stdout
     assert "applications, between hosts" in shown and "NAS IS S" in shown
 
 

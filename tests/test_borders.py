@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import forked
 from tests.test_casualties import THERE, launch, site
 
 from fabriscope import bug_log
@@ -172,9 +172,7 @@ ADAPTER = Odd()
 
 
 def fabriscope(environment: dict[str, str], *words: object) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
-    env = {**os.environ, **environment}
-    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False, env=env)
+    return forked.fabriscope([str(word) for word in words], {**os.environ, **environment})
 
 
 def test_a_run_goes_on_after_a_launch_that_nobody_foresaw(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests import forked
 from tests.needs import ROOT
 
 from fabriscope import cli
@@ -17,8 +18,7 @@ from fabriscope.registry import Room, discover
 
 
 def _fabriscope(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+    return forked.fabriscope(words)
 
 
 def test_help_lists_every_command() -> None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests import needs
+from tests import forked, needs
 
 from fabriscope.cli.report import COMMAND as REPORT
 
@@ -65,8 +63,7 @@ def test_an_example_runs(path: Path, tmp_path: Path) -> None:
     for name in shortened.get("mpi", ()):
         needs.mpi_library(name)
     plan.write_text(yaml.safe_dump(shortened))
-    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=1000, check=False)
+    done = forked.fabriscope(["run", plan, "-o", run], timeout_s=1000)
     assert (run / "journal.jsonl").exists(), done.stderr
     records = [json.loads(line) for line in (run / "journal.jsonl").read_text().splitlines()]
     reasons = {one["reason"] for record in records for one in record["results"].values() if one["status"] != "ok"}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
+from tests import forked
 
 from fabriscope import cli
 
@@ -35,8 +35,7 @@ def _options(path: tuple[str, ...]) -> list[str]:
 
 
 def _fabriscope(*words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *words]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=120, check=False)
+    return forked.fabriscope(words)
 
 
 @pytest.mark.parametrize("path", sorted(_leaves(cli.fabriscope)), ids=" ".join)

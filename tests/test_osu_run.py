@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import tarfile
 import threading
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from tests import needs
+from tests import forked, needs
 
 from fabriscope import store
 from fabriscope.analysis.results import results_of
@@ -115,8 +114,7 @@ def test_what_is_no_archive_is_refused_in_a_sentence(tmp_path: Path, text: str) 
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *words]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=300, check=False)
+    return forked.fabriscope(words, timeout_s=300)
 
 
 def plan_of(folder: Path, **more: object) -> Path:
@@ -131,6 +129,7 @@ def plan_of(folder: Path, **more: object) -> Path:
         "launches": 3,
         "budget": "2s",
         "floor": False,
+        "case_timeout": "60s",  # beside many others
         **more,
     }
     path = folder / "plan.yaml"

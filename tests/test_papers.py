@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests import needs
+from tests import forked, needs
 
 from fabriscope import store
 from fabriscope.analysis.papers.selections import METRIC, attributes, matches
@@ -89,8 +87,7 @@ def _shortened(name: str, folder: Path, changes: Mapping[str, Any], sizes: Mappi
 
 def _run(plan: Path, folder: Path) -> Any:
     """Run and report a plan as a user would; return what the report shows."""
-    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(folder)]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=1000, check=False)
+    done = forked.fabriscope(["run", plan, "-o", folder], timeout_s=1000)
     assert done.returncode == 0, done.stderr + done.stdout
     reported = CliRunner().invoke(REPORT, [str(folder), "--format", "html", "--format", "markdown"])
     assert reported.exit_code == 0, reported.output
@@ -142,10 +139,7 @@ def test_e325_runs_without_mpi(tmp_path: Path) -> None:
     assert (tmp_path / "run" / "e325-netpipe.paper.yaml").read_text() == (
         PAPERS / "e325-netpipe.paper.yaml"
     ).read_text()
-    again = subprocess.run(
-        [sys.executable, "-m", "fabriscope", "run", "--resume", str(tmp_path / "run"), "--json"],
-        capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
+    again = forked.fabriscope(["run", "--resume", tmp_path / "run", "--json"])
     assert again.returncode == 0, again.stderr
 
 

@@ -6,11 +6,11 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests import forked
 
 from fabriscope.hosts import allocation, launcher_words
 from fabriscope.model import plain_files
@@ -40,9 +40,8 @@ def odd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
         yield path
 
 
-def fabriscope(*words: str | Path, stdin: int | None = subprocess.DEVNULL) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
-    return subprocess.run(argv, stdin=stdin, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+def fabriscope(*words: str | Path, stdin: int | None = None) -> subprocess.CompletedProcess[str]:
+    return forked.fabriscope(words, timeout_s=TIMEOUT_S, stdin=stdin)
 
 
 def test_only_plain_files_are_read(odd: Path) -> None:

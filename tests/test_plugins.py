@@ -6,12 +6,12 @@ import csv
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests import forked
 
 ROOT = Path(__file__).parents[1]
 TESTED = ("-DCMAKE_BUILD_TYPE=Dev", "-DCMAKE_CXX_FLAGS=-O2 -DNDEBUG", "-DFABRISCOPE_UNITY=0", "-DFABRISCOPE_WERROR=1")
@@ -226,8 +226,7 @@ def environment(plugins: Path) -> Iterator[dict[str, str]]:
 
 
 def _fabriscope(environment: dict[str, str], *words: str | Path) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *map(str, words)]
-    return subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=120)
+    return forked.fabriscope(words, environment)
 
 
 @pytest.mark.timeout(600)

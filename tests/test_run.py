@@ -7,15 +7,13 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests import needs
+from tests import forked, needs
 
 from fabriscope.lab.state import recorded, remove_left_overs
 from fabriscope.store import seal
@@ -37,7 +35,7 @@ KILLS = int(os.environ.get("FABRISCOPE_TEST_KILLS", "3"))
 
 
 class Runner:
-    """Starts `fabriscope` with a mark in its environment, by which every process below it can be found."""
+    """Starts `fabriscope` with a mark in its environment, by which every process that it starts can be found."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -45,21 +43,14 @@ class Runner:
         self.run = folder / "run"
         self._mark = f"FABRISCOPE_TEST_MARK={uuid.uuid4()}"
 
-    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+    def start(self, *words: str | Path) -> forked.Command:
         name, value = self._mark.split("=")
-        return subprocess.Popen(
-            [sys.executable, "-m", "fabriscope", *map(str, words)],
-            env={**os.environ, name: value},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+        return forked.Command(words, {**os.environ, name: value}, session=True)
 
     def finish(self, *words: str | Path) -> tuple[int, str, str]:
         process = self.start(*words)
         out, err = process.communicate(timeout=120)
-        return process.returncode, out, err
+        return process.wait(), out, err
 
     def processes(self) -> list[str]:
         """Return what still runs with our mark."""

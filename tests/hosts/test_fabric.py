@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests import needs
+from tests import forked, needs
 from tests.hosts.holding import LONG_S, left_over
 
 from fabriscope.hosts.access import journal
@@ -91,8 +91,7 @@ def test_a_kernel_without_the_driver_says_what_to_do(shell: Shell) -> None:
 
 
 def fabriscope(*words: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-m", "fabriscope", *words]
-    return subprocess.run(argv, capture_output=True, text=True, timeout=LONG_S, check=False)
+    return forked.fabriscope(words, timeout_s=LONG_S)
 
 
 def test_restore_ends_with_10_for_what_it_leaves_and_forgets_what_it_is_told_to(setting: Path, state: Path) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-from tests import needs
+from tests import forked, needs
 
 PLAN = """
 name: timers
@@ -29,8 +27,7 @@ def test_the_device_holds_the_timer_that_was_asked_for(tmp_path: Path) -> None:
     needs.soft_roce()
     plan, run = tmp_path / "plan.yaml", tmp_path / "run"
     plan.write_text(PLAN)
-    argv = [sys.executable, "-m", "fabriscope", "run", str(plan), "-o", str(run), "-q"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+    done = forked.fabriscope(["run", plan, "-o", run, "-q"], timeout_s=TIMEOUT_S)
     assert done.returncode == 0, done.stderr
     (raw,) = (run / "raw").glob("launch-*/0-*.stdout.gz")
     said = [json.loads(line) for line in gzip.decompress(raw.read_bytes()).decode().splitlines()]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import forked
 from tests.plan.hostile import HEAD, HOSTILE, TAIL
 
 from fabriscope.model.benchmarks import BENCHMARKS
@@ -185,13 +186,7 @@ for text in sys.argv[1:]:
 def test_the_command_line_answers_without_a_traceback(tmp_path: Path) -> None:
     """The whole command once: what the table reads in one process, a user reads on standard error."""
     path = written(tmp_path, HEAD + "pairs: &a [*a]\n" + TAIL)
-    done = subprocess.run(
-        [sys.executable, "-m", "fabriscope", "plan", "check", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    done = forked.fabriscope(["plan", "check", path])
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert f"{path}:4: an alias here stands for" in done.stderr

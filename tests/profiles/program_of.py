@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,8 +20,6 @@ HERE = Path(__file__).parent
 STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 OF_KIND = {stack.kind: stack for stack in reversed(STACKS)}
 """One library of each kind: the first found."""
-for _name in ("reports.profile_tables", "reports.terminal", "running.profile", "running.program_place", "store.proofs"):
-    importlib.import_module(f"fabriscope.{_name}")  # what the command loads when it needs it: a fork has it
 
 
 def compiled(stack: MpiStack, folder: Path) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
-from tests import needs
+from tests import forked, needs
 
 from fabriscope import store
 from fabriscope.analysis.profiles.explained import explained
@@ -26,10 +24,7 @@ def test_a_plans_profiles_explain_its_applications(tmp_path: Path) -> None:
     plan, run = tmp_path / "plan.yaml", tmp_path / "run"
     changes = {"launches": 3, "applications": {"npb": {"kernels": ["FT"], "class": "S", "profile": True}}}
     plan.write_text(yaml.safe_dump({**yaml.safe_load(EXAMPLE.read_text()), **changes}))
-    argv = [sys.executable, "-m", "fabriscope"]
-    done = subprocess.run(
-        [*argv, "run", str(plan), "-o", str(run)], capture_output=True, text=True, timeout=800, check=False
-    )
+    done = forked.fabriscope(["run", plan, "-o", run], timeout_s=800)
     assert done.returncode == 0, done.stderr
     data = store.open_run(run).read()
     profiles = [one for record in data.journal for one in record.details.profiles.values()]
@@ -44,8 +39,8 @@ def test_a_plans_profiles_explain_its_applications(tmp_path: Path) -> None:
     (found,) = explained(data, results.launch_values, results.rules.method)
     assert {found.left.fabric, found.right.fabric} == {"gige", "ethernet-100"}
     assert {"MPI_Alltoall", "MPI_Reduce"} <= {call.call for call in found.calls}
-    shown = json.loads(subprocess.run([*argv, "show", "--json", str(run)], capture_output=True, check=True).stdout)
+    shown = json.loads(forked.fabriscope(["show", "--json", run]).stdout)
     (sentence,) = shown["sections"]["profiles"]["text"][:1]
     assert sentence.startswith("NAS FT S") and "gige" in sentence and "ethernet-100" in sentence
-    verified = subprocess.run([*argv, "verify", str(run)], capture_output=True, text=True, timeout=200, check=False)
+    verified = forked.fabriscope(["verify", run], timeout_s=200)
     assert verified.returncode == 0, verified.stdout + verified.stderr
