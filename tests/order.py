@@ -16,7 +16,7 @@ LONGEST = (
     "tests/test_papers.py::test_sandia_runs",
     "tests/ssh/test_mpi_jobs.py::test_a_job_of_every_mpi",
     "tests/ssh/test_ssh.py::test_a_cut_cable_ends_what_runs_behind_it",
-    "tests/test_fault_campaign.py::test_a_fault_becomes_a_recorded_failure_and_leaves_nothing[rank-hangs]",
+    "tests/test_fault_campaign.py::test_a_fault_becomes_a_recorded_failure_and_leaves_nothing[rank-hangs,host-dies,shared-lab]",
     "tests/test_tune_run.py::test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu",
     "tests/test_tune_run.py::test_a_setting_that_is_slow_now_is_replaced",
     "tests/test_mpi_settings_run.py::test_an_eager_limit_above_the_message_is_found",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from campaigns.failures.calls import KINDS, WAYS, failures
+from campaigns.failures.calls import KINDS, WAYS, failures, prepared
+from campaigns.faults import place
 from tests import needs
 
 ROOT = Path(__file__).parents[1]
@@ -35,8 +35,9 @@ def test_a_call_that_fails_loses_nothing_and_leaves_nothing(part: str, tmp_path:
     every = os.environ.get("FABRISCOPE_TEST_EVERY", str(SHARES[part]))
     words = ["--part", part, "--every", every, "--seed", SEED, "--output", str(tmp_path)]
     done = subprocess.run(
-        [sys.executable, "-m", "campaigns.failures", *words],
+        place.inside("campaigns.failures", words),  # not by its own `enter`, which imports everything twice
         cwd=ROOT,
+        env={**os.environ, **prepared(tmp_path)},
         capture_output=True,
         text=True,
         timeout=1100,

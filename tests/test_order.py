@@ -34,6 +34,12 @@ def test_the_tests_of_a_file_that_is_called_long_follow_each_other_in_one_proces
 
 
 def test_of_a_test_that_is_listed_twice_the_first_place_counts() -> None:
-    case = next(one for one in LONGEST if one.endswith("[rank-hangs]"))
-    names = [f"{case.partition('[')[0]}[disk-full]", LONGEST[-1], case, "tests/test_a.py::test_1", LONGEST[0]]
+    case = next(one for one in LONGEST if one.endswith("[rank-hangs,host-dies,shared-lab]"))
+    names = [
+        f"{case.partition('[')[0]}[another]",
+        LONGEST[-1],
+        case,
+        "tests/test_a.py::test_1",
+        LONGEST[0],
+    ]
     assert [names[index] for index in spread(names, 1)] == [LONGEST[0], case, names[0], LONGEST[-1], names[3]]

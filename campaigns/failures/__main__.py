@@ -31,7 +31,6 @@ from campaigns.failures.trials import KILLED, MadeUp, Real, Trial
 from campaigns.faults import place
 
 EXIT_PROBLEMS = 1
-_READY = "FABRISCOPE_INJECTED_READY"
 
 
 def main() -> None:
@@ -39,8 +38,8 @@ def main() -> None:
     arguments = _arguments()
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
-    if not os.environ.get(_READY):
-        os.environ |= {"LD_PRELOAD": str(failing.build(output)), _READY: "1", "POLARS_MAX_THREADS": "2"}
+    if not os.environ.get(failing.READY):
+        os.environ |= failing.prepared(output)
         place.enter("campaigns.failures")
         os.execv(sys.executable, [sys.executable, "-m", "campaigns.failures", *sys.argv[1:]])  # noqa: S606
     library = os.environ.pop("LD_PRELOAD")

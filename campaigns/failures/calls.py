@@ -41,6 +41,7 @@ WAYS = {
     "mount": ("EPERM", "before", "after"),
 }
 """How calls of each kind fail: by an errno, by writing half of what was to be written, or by death."""
+READY = "FABRISCOPE_INJECTED_READY"
 _COUNTERS_BYTES = 8 * (len(KINDS) + 1)
 
 
@@ -85,6 +86,11 @@ def build(folder: Path) -> Path:
     subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", str(unfinished), str(SOURCE), "-ldl"], check=True)
     unfinished.replace(library)
     return library
+
+
+def prepared(folder: Path) -> dict[str, str]:
+    """Return the variables with which a process finds the library loaded, compiled into a folder."""
+    return {"LD_PRELOAD": str(build(folder)), READY: "1", "POLARS_MAX_THREADS": "2"}
 
 
 class Counters:
