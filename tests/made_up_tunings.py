@@ -40,7 +40,7 @@ budget: 1s
 tune:
   knobs: {mtu: [600, 1000, 1500], tcp_sack: [0, 1], tcp_timestamps: [0, 1], tx_queue: [100, 500, 1000]}
   objective: {benchmark: bandwidth}
-  budget: 10min
+  budget: 5min
 """
 NOW = {"mtu": "600", "tcp_sack": "1", "tcp_timestamps": "1", "tx_queue": "1000"}
 Speeds = Mapping[str, Mapping[str, Mapping[str, float]]]

@@ -40,7 +40,7 @@ layers: [mpi]
 mpi: [openmpi]
 benchmarks: {ping_pong: {sizes: [8, 16KiB]}}
 launches: 1
-budget: 1s
+budget: 400ms
 floor: false
 tune:
   knobs: {ompi_btl_tcp_eager_limit: [4KiB, 64KiB], ompi_btl_tcp_links: [1, 2]}
@@ -230,7 +230,7 @@ def ran(text: str, path: Path, tmp_path: Path) -> run.RunSummary:
 def test_an_eager_limit_above_the_message_is_found(labs: None, tmp_path: Path) -> None:
     needs.mpi_library("openmpi")
     path = tmp_path / "run"
-    summary = ran(TEXT.replace("1, 2]", "1]"), path, tmp_path)
+    summary = ran(TEXT.replace("1, 2]", "1]").replace("3min", "90s"), path, tmp_path)
     assert (summary.failed_cases, summary.is_complete) == (0, True)
     data = store.open_run(path).read()
     tuning = tuning_of(data)

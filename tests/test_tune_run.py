@@ -152,6 +152,7 @@ def test_a_tuning_is_interrupted_goes_on_and_finds_the_larger_mtu(labs: None, tm
 
 def test_a_setting_that_is_slow_now_is_replaced(labs: None, tmp_path: Path) -> None:
     text = TEXT.replace("rate: 5Mb/s}", "rate: 5Mb/s}, settings: {mtu: 300}")
+    text = text.replace("floor: false", "floor: false\ncounters: false")  # which the other tuning asks about
     path = tmp_path / "run"
     run.start(load(written(text, tmp_path), vocabulary()), path, QuietProgress(), threading.Event())
     tuning = tuning_of(store.open_run(path).read())

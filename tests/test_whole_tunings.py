@@ -184,7 +184,7 @@ def test_twelve_settings_take_32_configurations(tmp_path: Path, monkeypatch: pyt
     text = (
         TEXT[: TEXT.index("  knobs:")] + f"  knobs: {{mtu: [600, 1500]{values}}}\n" + TEXT[TEXT.index("  objective") :]
     )
-    folder, _ = tuned(planned(text.replace("10min", "30min"), tmp_path), tmp_path / "run")
+    folder, _ = tuned(planned(text.replace("5min", "12min"), tmp_path), tmp_path / "run")
     found = result(folder)
     assert len(found.screening.factors) == 12
     assert (len(found.screening.configurations), found.screening.resolution) == (32, "IV")
