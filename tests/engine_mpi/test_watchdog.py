@@ -18,7 +18,7 @@ from fabriscope.model.mpi import MpiStack
 STACKS = [stack for stack in needs.stacks() if stack.mpicxx is not None]
 HERE = {"here": Host("here")}
 MARK = "FABRISCOPE_TEST_JOB"
-SPEC = b"fabriscope-spec 1\nbudget_ns 3000000000\ncase id=0 benchmark=ping_pong message_size_bytes=8\nend\n"
+SPEC = b"fabriscope-spec 1\nbudget_ns 1500000000\ncase id=0 benchmark=ping_pong message_size_bytes=8\nend\n"
 LONG_S = 120.0
 
 pytestmark = [

@@ -13,7 +13,7 @@ from fabriscope.model.errors import ParseError
 
 COUNT = int(os.environ.get("FABRISCOPE_TEST_FUZZ", "150"))
 """New texts of each target."""
-SHARE = {"folder": 8, "ycsb": 3}
+SHARE = {"folder": 8, "read-hpcc": 3, "ycsb": 3}
 """Of targets whose texts take long: of how many one is read, so that none takes ten seconds of a processor."""
 TARGETS = targets()
 KEPT = sorted(path for path in CORPUS.glob("*/*") if path.is_file())

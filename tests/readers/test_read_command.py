@@ -174,6 +174,7 @@ def test_what_is_wrong_is_said_with_its_line(path: Path, code: int, says: str) -
     assert says in done.stdout
 
 
+OPTIONS = [(), ("--json",), ("--csv",)]
 HOSTILE = {
     "title": "\x1b]0;owned\x07\x1b[2J",
     "direction": "\u202eabc",
@@ -187,14 +188,15 @@ HOSTILE = {
 
 @pytest.mark.parametrize("program", GOOD)
 @pytest.mark.parametrize("harm", HOSTILE)
-@pytest.mark.parametrize("option", [(), ("--json",), ("--csv",)])
+@pytest.mark.parametrize("option", OPTIONS)
 def test_text_that_means_harm_reaches_no_terminal(
     tmp_path: Path, program: str, harm: str, option: tuple[str, ...]
 ) -> None:
     path = tmp_path / "log"
     text = GOOD[program].read_text()
     words = re.findall(r"[^\s,:;=]+", text)
-    for word in dict.fromkeys(words[:: max(1, len(words) // 6)]):
+    places = list(dict.fromkeys(words[:: max(1, len(words) // 6)]))
+    for word in places[OPTIONS.index(option) :: len(OPTIONS)]:  # read alike, whatever is shown
         path.write_text(text.replace(word, word + HOSTILE[harm], 1), errors="replace")
         done = read(path, *option)
         assert done.exit_code in (0, 2, 10), done.output
