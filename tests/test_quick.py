@@ -50,23 +50,6 @@ def test_presets_are_built_here(tmp_path: Path) -> None:
     assert [fabric.lab.preset for fabric in plan.section.fabrics.values() if fabric.lab] == ["gige", "ethernet-100"]
 
 
-@pytest.mark.parametrize(
-    ("words", "turns"),
-    [
-        ((), "auto"),
-        (("gige", "--lab"), "auto"),
-        (("gige", "gige-untuned", "--lab"), "auto"),
-        (("gige", "slow=ethernet-100", "--lab"), "off"),
-        (("gige", "local", "--lab"), "off"),
-        (("eth0", "--hosts", "node[1-2]"), "auto"),
-        (("eth0", "ib0", "--hosts", "node[1-2]"), "off"),
-    ],
-)
-def test_turns_are_for_fabrics_of_one_speed(tmp_path: Path, words: tuple[str, ...], turns: str) -> None:
-    section = plan_of(tmp_path, *words).section
-    assert (section.turns, section.bind) == ((turns, "auto") if turns == "auto" else (turns, None))
-
-
 def test_init_overwrites_nothing(tmp_path: Path) -> None:
     path = tmp_path / "plan.yaml"
     path.write_text("mine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from tests.small_plans import Interrupting
 
 from fabriscope import plan as plans
+from fabriscope import store
 from fabriscope.model import units
 from fabriscope.model.errors import PlanError, StoreError
 from fabriscope.progress import QuietProgress
@@ -48,10 +50,23 @@ def test_another_meaning_than_that_of_the_manifest_is_refused(begun: Path, monke
         run.resume(begun, QuietProgress(), threading.Event())
 
 
-def test_a_new_run_asks_what_is_meant(tmp_path: Path) -> None:
+def test_a_new_run_asks_what_is_meant(tmp_path: Path, begun: Path) -> None:
     (tmp_path / "plan.yaml").write_text(PLAN)
     with pytest.raises(PlanError, match="'1kb' may be bits"):
         plans.load(tmp_path / "plan.yaml", vocabulary())
-    assert resumption.stored_plan(tmp_path, vocabulary()).section.name == "short"
+    assert resumption.stored_plan(store.open_run(begun), vocabulary()).section.name == "short"
     with pytest.raises(PlanError, match="'1kb' may be bits"):
         plans.load(tmp_path / "plan.yaml", vocabulary())
+
+
+@pytest.mark.parametrize("before", [{"turns": "off", "bind": None}, {"turns": "off", "bind": "default"}])
+def test_what_a_plan_leaves_unsaid_is_what_it_was_when_the_run_began(tmp_path: Path, before: dict[str, object]) -> None:
+    path, cancel = tmp_path / "plan.yaml", threading.Event()
+    path.write_text(PLAN.replace("1kb", "1KiB").replace("0200ms", "200ms"))
+    plan = plans.load(path, vocabulary())
+    section = plan.section.model_copy(update=before)  # as a version whose defaults these are would have it
+    assert not run.start(
+        dataclasses.replace(plan, section=section), tmp_path / "run", Interrupting(1, cancel), cancel
+    ).is_complete
+    assert run.resume(tmp_path / "run", QuietProgress(), threading.Event()).is_complete
+    assert not any(record.details.turns for record in store.open_run(tmp_path / "run").read().journal)

@@ -76,6 +76,26 @@ def test_what_needs_much_memory_is_shared_with_nobody() -> None:
     }
 
 
+def test_what_is_slow_shares_with_what_is_about_as_slow() -> None:
+    rates = {"fast": 10**9, "slow": 10**8, "slower": 10**8, "far": 10**9}
+    fabrics = {
+        name: Fabric(name, {"a": "eth0", "b": "eth0"}, line_rate_bits_per_s=rate, settings={"delay_ns": "0"})
+        for name, rate in rates.items()
+    }
+    fabrics["far"] = replace(fabrics["far"], settings={"delay_ns": "1000000000"})
+
+    def block(size: int) -> list[Launch]:
+        plain = [launch(number, "tcp", name) for number, name in enumerate(["fast", "slow", "fast", "slower", "far"])]
+        return [replace(one, cases=(Case(one.entry, "ping_pong", size),)) for one in plain]
+
+    small, large = (sharing_of(block(size), fabrics, ()) for size in (64 << 10, 1 << 20))
+    assert small.groups == ((0, 1, 2, 3),)
+    assert sorted(large.groups) == [(0, 2), (1, 3)]
+    far = "its longest burst takes some 4s, for which others would wait, and no other entry is about as slow"
+    assert small.alone == large.alone == {4: far}
+    assert sharing_of(block(1 << 20), fabrics, (), turn_ns=10**8).groups == ((0, 1, 2, 3),)
+
+
 def test_a_large_block_becomes_groups_of_one_size() -> None:
     block = [launch(number, "tcp", "gige") for number in range(1, 2 * MOST_MEMBERS + 2)]
     groups = sharing_of(block, FABRICS, ()).groups

@@ -50,6 +50,11 @@ const std::map<std::string, Setter>& options_with_value() {
        }},
       {"--processors",
        [](Line& line, Text text) { line.settings.processors = parse_rank_processors(text); }},
+      {"--processors-if-allowed",
+       [](Line& line, Text text) {
+         line.settings.processors = parse_rank_processors(text);
+         line.settings.may_run_elsewhere = true;
+       }},
       {"--spec", [](Line& line, Text text) { line.settings.spec_path = text; }},
       {"--output", [](Line& line, Text text) { line.settings.output_path = text; }},
       {"--clock", [](Line& line, Text text) { line.settings.clock = parse_clock(text); }},
@@ -146,6 +151,7 @@ std::string help_text() {
   --hca-port N              likewise, its port (1)
   --gid-index N             likewise, the entry of the port's GID table (by rule)
   --processors LIST/LIST    those that rank 0 may run on, then rank 1 ...: 0/1, 0-3/4-7 (as they come)
+  --processors-if-allowed LIST/LIST  the same, but for ranks that their host does not let run there
   --spec FILE               what to measure, for rank 0; - is standard input
   --output FILE             instead of standard output
   --clock auto|steady|tsc   what to time with (auto)

@@ -92,7 +92,11 @@ void Session::take_processors() {
   }
   try {
     agree(rendezvous_, [this]() -> std::string {
-      confine_to(settings_.processors[static_cast<std::size_t>(rank())]);
+      try {
+        confine_to(settings_.processors[static_cast<std::size_t>(rank())]);
+      } catch (const CaseError&) {
+        if (!settings_.may_run_elsewhere) throw;  // else the header says where it runs
+      }
       return {};
     });
   } catch (const CaseError& error) {

@@ -79,6 +79,19 @@ TEST(a_rank_without_its_processor_ends_the_run_with_the_reason) {
   CHECK_CONTAINS(last_line(zero.output()), "\"status\":\"failed\"");
 }
 
+TEST(a_rank_may_run_elsewhere_where_that_is_allowed) {
+  const TemporaryFolder folder;
+  const std::string spec = folder.write("spec", spec_with(kBoundCase));
+  const std::string one = first_of(allowed_processors());
+  Process engine(folder, "engine",
+                 {"--transport", "null", "--rendezvous", "threads", "--processors-if-allowed",
+                  one + "/8191", "--spec", spec});
+  CHECK_EQUAL(engine.wait(), 0);
+  CHECK_EQUAL(count_of(engine.output(), "\"processors\":\"" + one + "\""), 1U);
+  CHECK_EQUAL(count_of(engine.output(), "\"processors\":\"" + allowed_processors() + "\""),
+              one == allowed_processors() ? 2U : 1U);
+}
+
 TEST(there_is_a_list_for_each_rank) {
   const TemporaryFolder folder;
   const std::string spec = folder.write("spec", spec_with(kBoundCase));

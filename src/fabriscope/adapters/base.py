@@ -58,13 +58,16 @@ class AdapterContext:
     """The launch's place among those that it measures in turns with."""
     processors: tuple[str, ...] = ()
     """Of each rank, those that it may run on, as the kernel writes lists; empty: nobody says."""
+    may_run_elsewhere: bool = False
+    """Whether ranks whose host does not let them run there run where it does."""
     tcp_port: int = 18515
     """For programs that cannot choose a free port and tell which."""
 
     @property
     def processor_words(self) -> tuple[str, ...]:
         """Return our engine's words for it."""
-        return ("--processors", "/".join(self.processors)) if self.processors else ()
+        name = "--processors-if-allowed" if self.may_run_elsewhere else "--processors"
+        return (name, "/".join(self.processors)) if self.processors else ()
 
     def program(self, name: str) -> str:
         """Return the path of a program; raises ToolMissing."""

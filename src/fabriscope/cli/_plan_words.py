@@ -87,9 +87,11 @@ def missing_library(plan: Plan) -> ToolMissing | None:
 
 def sharing(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> tuple[list[Launch], Sharing]:
     """Return the launches of the first block, and who of them would measure in turns."""
+    from fabriscope import plan as plans
     from fabriscope.model.mpi_settings import MPI_SETTINGS
+    from fabriscope.model.turns import TURN_NS
     from fabriscope.running.sharing import sharing_of
 
     block = [launch for launch in schedule.launches if launch.block == 1]
     setting = [stack.name for stack in plan.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
-    return block, sharing_of(block, fabrics, plan.guests, setting)
+    return block, sharing_of(block, fabrics, plan.guests, setting, plans.turn_ns_of(plan.section.turns) or TURN_NS)

@@ -75,24 +75,8 @@ def text(
         "ping_pong": {"sizes": list(_SIZES)},
         "bandwidth": {"sizes": ["64KiB", "1MiB"], "window": 16},
     }
-    plan |= _turns(sections) | {"launches": int(launches) if is_digits(launches) else launches, "budget": budget}
+    plan |= {"launches": int(launches) if is_digits(launches) else launches, "budget": budget}
     return yaml.safe_dump(plan, sort_keys=False, default_flow_style=None, width=120)
-
-
-def _turns(sections: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Return the plan's keys for turns, which gain nothing between networks of unlike speed (docs/turns.md).
-
-    Launches that measure in turns differ least where each rank has a processor of its own.
-    """
-    return {"turns": "auto", "bind": "auto"} if len({_rate(section) for section in sections.values()}) < 2 else {}
-
-
-def _rate(section: dict[str, Any]) -> object:
-    """Return the line rate of a fabric of the lab; of an interface, which tells none here, what no other one equals."""
-    from fabriscope.lab.presets import PRESETS
-
-    preset = PRESETS.get(section.get("lab", ""))
-    return preset.rate_bits_per_s if preset is not None else section.get("interface")
 
 
 def _check_time(budget: str) -> None:

@@ -148,6 +148,8 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
     if turn_ns is None:
         return
     block, sharing = _plan_words.sharing(checked, schedule, fabrics)
+    if not sharing.groups and "turns" not in checked.section.model_fields_set:
+        return
     sizes = [len(group) for group in sharing.groups]
     count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
     groups = f", in {len(sizes)} groups" if len(sizes) > 1 else ""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from fabriscope.model.errors import shown
 
-AUTO, NONE, CORE = "auto", "none", "core"
-WORDS = (AUTO, NONE, CORE)
+AUTO, NONE, CORE, DEFAULT = "auto", "none", "core", "default"
+WORDS = (AUTO, NONE, CORE, DEFAULT)
 Wish = str | tuple[str, ...] | None
 """One of WORDS, or the processors of the first, second ... rank on every machine, each as the kernel writes lists;
-None: nothing is said, and every program runs where its launcher and the system put it."""
+DEFAULT, and None in older runs: nothing is said, and every program runs where its launcher and the system put it."""
 MOST_SHOWN = 16
 """Ranks whose processors a text names."""
 MOST = 8192
@@ -52,6 +52,8 @@ class Dealt:
     """Those of the lab's switch meanwhile; empty: all, or there is none."""
     is_forbidden: bool = False
     """Whether the MPI library is not to bind them either."""
+    is_optional: bool = False
+    """Whether ranks that their launcher does not let run there run where it does."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -120,7 +122,7 @@ def deal(wish: Wish, machines: Sequence[str], known: Mapping[str, Processors]) -
     than cores the other hardware threads of the cores follow, and then it begins anew. `auto` does so where every rank
     gets a core of its own, and else binds nobody. Raises ValueError for a list that does not fit.
     """
-    if wish in (None, NONE):
+    if wish in (None, DEFAULT, NONE):
         return Dealt(NONE)
     if isinstance(wish, tuple):
         _refuse_too_few(wish, machines)
@@ -134,7 +136,8 @@ def deal(wish: Wish, machines: Sequence[str], known: Mapping[str, Processors]) -
     if wish == AUTO and crowded is not None:
         ranks, cores = Counter(machines)[crowded], len(known[crowded].cores)
         return Dealt(NONE, because=f"{ranks} ranks share {cores} core{'s' if cores > 1 else ''}")
-    return Dealt(CORE, tuple(str(known[name].all[place % len(known[name].all)]) for name, place in places))
+    given = tuple(str(known[name].all[place % len(known[name].all)]) for name, place in places)
+    return Dealt(CORE, given, is_optional=wish == AUTO)
 
 
 def _order_on_machine(machines: Sequence[str]) -> list[tuple[str, int]]:

@@ -6,6 +6,7 @@ from fabriscope.plan.cases import at_size
 from fabriscope.plan.duration import (
     application_s,
     around_ns,
+    delay_ns,
     expected_by_launch,
     expected_ns,
     least_ns,
@@ -33,6 +34,7 @@ __all__ = [
     "application_s",
     "around_ns",
     "at_size",
+    "delay_ns",
     "expand",
     "expected_by_launch",
     "expected_ns",

@@ -83,7 +83,7 @@ def _ns(launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str], 
         return start_ns(entry.layer, len(entry.hosts)) * len(launch.cases) + sum(of_runs)
     slow_start_ns = 0 if set(guests).isdisjoint(entry.hosts) else GUEST_START_NS
     delays = MPI_DELAYS_TO_START if entry.layer == "mpi" else DELAYS_TO_START
-    slow_start_ns += delays * _delay_ns(launch, fabrics)
+    slow_start_ns += delays * delay_ns(launch, fabrics)
     measuring_ns = max(launch.budget_ns, _round_ns(launch, fabrics, operations))
     return start_ns(entry.layer, len(entry.hosts)) + slow_start_ns + measuring_ns
 
@@ -103,7 +103,7 @@ def timed_ns(case: Case, fabrics: Mapping[str, Fabric]) -> int:
     return of_pattern[pattern](case, fabrics) if pattern in of_pattern else _sending_ns(case)
 
 
-def _delay_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
+def delay_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
     """Return the delay of a link of the lab from host to host; 0 where it is not known."""
     fabric = fabrics[launch.entry.fabric] if launch.entry.fabric else None
     return int(fabric.settings.get("delay_ns", "0")) if fabric is not None else 0
@@ -174,7 +174,7 @@ def start_ns(layer: str, rank_count: int) -> int:
 
 def _round_ns(launch: Launch, fabrics: Mapping[str, Fabric], operations: int) -> int:
     """Return about how long a round over all cases takes: bursts, or the wire's time for some operations of each."""
-    bursts_ns = (CASE_NS + DELAYS_OF_CASE * _delay_ns(launch, fabrics)) * len(launch.cases)
+    bursts_ns = (CASE_NS + DELAYS_OF_CASE * delay_ns(launch, fabrics)) * len(launch.cases)
     bursts_ns += sum(map(_sending_ns, launch.cases))
     return max(bursts_ns, _wire_ns(launch.cases, fabrics, operations))
 

@@ -28,7 +28,7 @@ from fabriscope.plan.section import Section
 from fabriscope.plan.service_schema import ServicesSection
 from fabriscope.plan.strict import Budget, Timeout, Truth, TruthOrName
 from fabriscope.plan.tune_schema import TuneSection
-from fabriscope.plan.turns import OFF, Turns
+from fabriscope.plan.turns import AUTO, Turns
 from fabriscope.plan.values import (
     Arrangements,
     Binding,
@@ -250,12 +250,12 @@ class PlanSection(Section):
     )
     budget: Budget = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded")
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
-    turns: Turns = Field(OFF, description="a block's launches measure in turns: auto (20ms), a time, or off")
+    turns: Turns = Field(AUTO, description="a block's launches measure in turns: auto (20ms), a time, or off")
     bind: RankBinding = Field(
-        None,
-        description="where the ranks of our engine run: core (a core for each, and anew from the first where there are"
-        " too few), auto (the same where there are enough), none, or the processors of the first, second ... rank of"
-        " every host; absent: nothing is said",
+        AUTO,
+        description="where the ranks of our engine run: auto (a core for each, where there are enough), core (the same,"
+        " and anew from the first where there are too few), none, default (nothing is said: where the system and the"
+        " MPI library put them), or the processors of the first, second ... rank of every host",
     )
     intervene: Truth = Field(
         False,

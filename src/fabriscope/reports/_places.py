@@ -33,7 +33,7 @@ def place_table(run: RunData) -> list[PlaceLine]:
             place = record.details.bound or Dealt(NONE), record.details.processors
             alike.setdefault(place, {})[entry.label()] = None
     return [
-        PlaceLine(_some(list(labels)), _words(dealt), of_ranks(processors), dealt.switch)
+        PlaceLine(_some(list(labels)), _words(dealt, processors), of_ranks(processors), dealt.switch)
         for (dealt, processors), labels in alike.items()
     ]
 
@@ -43,5 +43,8 @@ def _some(labels: list[str]) -> str:
     return "; ".join(labels[:_MOST_ENTRIES]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _words(dealt: Dealt) -> str:
-    return _RULES.get(dealt.rule, dealt.rule) + (f" ({dealt.because})" if dealt.because else "")
+def _words(dealt: Dealt, processors: tuple[str, ...]) -> str:
+    because = dealt.because
+    if dealt.is_optional and dealt.processors != processors:
+        because = "where their launcher let them run there, which it did not for all"
+    return _RULES.get(dealt.rule, dealt.rule) + (f" ({because})" if because else "")

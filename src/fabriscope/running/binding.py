@@ -15,7 +15,7 @@ from fabriscope.model.case import Entry
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import Fact, Host
-from fabriscope.model.processors import NONE, Dealt, Processors, Wish
+from fabriscope.model.processors import DEFAULT, NONE, Dealt, Processors, Wish
 from fabriscope.plan import Plan
 
 OUR_ENGINE = "engine"
@@ -52,7 +52,7 @@ class Binding:
         """Return the processors of every rank of a launch; raises PlanError for a list that does not fit."""
         entry = self._as_planned(entry)
         wish = wished(self._plan, entry)
-        if wish in (None, NONE):
+        if wish in (None, DEFAULT, NONE):
             return Dealt(NONE, is_forbidden=wish == NONE)
         if entry.instrument != OUR_ENGINE:
             return Dealt(NONE, because=f"{entry.instrument} runs where its launcher and the system put it")
@@ -70,7 +70,12 @@ class Binding:
 
     def is_wanted(self, entry: Entry) -> bool:
         """Return whether the plan says anything of where the entry's ranks run."""
-        return wished(self._plan, self._as_planned(entry)) is not None
+        return wished(self._plan, self._as_planned(entry)) not in (None, DEFAULT)
+
+    def is_told(self, entry: Entry) -> bool:
+        """Return whether there is something to tell: they are bound, or are not although somebody asked for it."""
+        is_asked = "bind" in self._plan.section.model_fields_set or _of_fabric(self._plan, entry) is not None
+        return self.is_wanted(entry) and (is_asked or bool(self.of(entry).processors))
 
     def settle(self, site: Site, entries: Collection[Entry]) -> None:
         """Give the lab's switch what no rank of these entries has, where any is bound. Raises PlanError, LabError."""
@@ -124,7 +129,7 @@ def described(binding: Binding, entries: Iterable[Entry]) -> Iterator[str]:
     """Yield where the ranks of entries will run, in words: a line for all that run alike, and why others do not."""
     alike: dict[Dealt, list[str]] = {}
     for entry in entries:
-        if binding.is_wanted(entry):
+        if binding.is_told(entry):
             alike.setdefault(binding.of(entry), []).append(entry.label())
     for dealt, labels in alike.items():
         who = labels[0] if len(labels) == 1 else f"{len(labels)} entries ({labels[0]} ...)"

@@ -89,7 +89,7 @@ class BlockRunner:
             yield from self._alone((launch, None) for launch in block)
             return
         setting = [name for name, stack in self._site.mpi.items() if on_hosts(stack.knobs)]
-        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting)
+        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting, self._turn_ns)
         for group in sharing.groups:
             yield from self._together([block[index] for index in group], self._turn_ns)
         yield from self._alone((block[index], reason) for index, reason in sharing.alone.items())

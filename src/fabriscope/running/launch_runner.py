@@ -226,6 +226,7 @@ class LaunchRunner:
             case_timeout_ns=self._plan.section.case_timeout,
             turn=self._turn,
             processors=self._dealt.processors,
+            may_run_elsewhere=self._dealt.is_optional,
         )
 
     def _wrapped(self, command: Command) -> Command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import os
 import stat
@@ -34,6 +35,8 @@ _TCP, _NO_SETTING = "tcp.", "tcp.congestion_control_available"
 CHANGING_INTERFACE_FACTS = ("state", "mac", "ipv4", "numa_node")
 """Of the interfaces of the run's fabrics, and of loopback, every fact defines but these."""
 _LOOPBACK = "lo"
+OLD_DEFAULTS = {"turns": "off", "bind": "default"}
+"""Of a plan's keys, in runs that were begun when these keys did not exist."""
 _FOLDERS = (SAMPLES_NAME, RAW_NAME, COUNTERS_NAME, "errors")
 """Of a run, which going on writes into."""
 MOST_TOLD = 6
@@ -42,13 +45,24 @@ _RESTORE = "restore it from a copy, or start a new run; `fabriscope verify` list
 _PUT_BACK = "put that back, or start a new run"
 
 
-def stored_plan(path: Path, vocabulary: plans.Vocabulary) -> plans.Plan:
+def stored_plan(folder: store.RunFolder, vocabulary: plans.Vocabulary) -> plans.Plan:
     """Return the plan of a run folder, spelled as any version let it be that began a run; raises FabriscopeError.
 
-    What it means is compared with what the manifest says, so another meaning than that one is never taken.
+    What it leaves unsaid is what it was then. What it means is compared with what the manifest says, so another meaning
+    than that one is never taken.
     """
     with units.old_spellings():
-        return plans.load(path / store.PLAN_NAME, vocabulary)
+        return _as_begun(plans.load(folder.path / store.PLAN_NAME, vocabulary), folder.manifest.document.get("plan"))
+
+
+def _as_begun(plan: plans.Plan, kept: object) -> plans.Plan:
+    """Return a plan with the defaults that it was begun with, of the keys whose default is another one now."""
+    begun = kept if isinstance(kept, dict) else {}
+    said = plan.section.model_fields_set
+    unsaid = {name: begun.get(name, old) for name, old in OLD_DEFAULTS.items() if name not in said}
+    section = plan.section.model_copy(update=unsaid)
+    section.model_fields_set.difference_update(unsaid)
+    return dataclasses.replace(plan, section=section)
 
 
 def check_whole(folder: store.RunFolder, load_plan: Callable[[], plans.Plan]) -> None:

@@ -82,7 +82,7 @@ def resume(
     Raises FabriscopeError.
     """
     folder = store.open_run(path)
-    load_plan = functools.partial(resumption.stored_plan, path, vocabulary())
+    load_plan = functools.partial(resumption.stored_plan, folder, vocabulary())
     resumption.check_whole(folder, load_plan)
     kept = _kept(folder, keep_failed)
     damaged = resumption.damaged_launches(folder, kept)

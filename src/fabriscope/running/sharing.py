@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 
+from fabriscope import plan as plans
 from fabriscope.model.benchmark_kind import GROUP, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
 from fabriscope.model.fabric import Fabric
@@ -11,38 +13,66 @@ from fabriscope.model.layers import layer_of
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi_settings import on_hosts
 from fabriscope.model.quantity import Buffers
-from fabriscope.model.turns import Sharing
+from fabriscope.model.turns import TURN_NS, Sharing
+from fabriscope.model.units import duration_words
 
 MOST_MEMBERS = 12
 """Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended."""
 MOST_HELD_BYTES = 256 << 20
 """Of messages, by all ranks of a launch: a group's launches hold theirs at the same time."""
+SLOW_TURNS, SLOW_FACTOR = 8, 8.0
+"""How many turns the longest burst of a launch may take before others would mostly wait for it; slow ones share with
+each other by steps of the factor."""
+_DELAYS_OF_BURST = 4
+"""A warm-up and a measured operation there and back."""
 OUR_ENGINE = "engine"
 TCP = "tcp"
 
 
 def sharing_of(
-    block: Sequence[Launch], fabrics: Mapping[str, Fabric], guests: Collection[str], setting: Collection[str] = ()
+    block: Sequence[Launch],
+    fabrics: Mapping[str, Fabric],
+    guests: Collection[str],
+    setting: Collection[str] = (),
+    turn_ns: int = TURN_NS,
 ) -> Sharing:
     """Return the groups of a block's launches, and the reason of every launch that measures alone.
 
-    Launches share where they are of our engine, have the same first host, whose kernel passes the turn on, and use
-    nothing whose counters could not be told apart, nor much memory. `setting` are the MPI libraries for whose launches
-    something is set.
+    Launches share where they are of our engine, have the same first host, whose kernel passes the turn on, are not much
+    slower than each other for the length of a turn, and use nothing whose counters could not be told apart, nor much
+    memory. `setting` are the MPI libraries for whose launches something is set.
     """
     alone = {
         index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests, setting))
     }
-    by_host: dict[str, list[int]] = {}
-    for index, launch in enumerate(block):
-        if index not in alone:
-            by_host.setdefault(launch.entry.hosts[0], []).append(index)
-    groups = [tuple(part) for members in by_host.values() for part in _parts(members)]
+    alike: dict[tuple[str, int], list[int]] = {}
+    bursts_ns = {index: _burst_ns(launch, fabrics) for index, launch in enumerate(block) if index not in alone}
+    for index, burst_ns in bursts_ns.items():
+        alike.setdefault((block[index].entry.hosts[0], _slowness(burst_ns, turn_ns)), []).append(index)
+    groups = [tuple(part) for members in alike.values() for part in _parts(members)]
     for group in groups:
         if len(group) == 1:
-            host = block[group[0]].entry.hosts[0]
-            alone[group[0]] = f"no other entry of this block may share the time of {host}"
+            alone[group[0]] = _without_others(block[group[0]], bursts_ns[group[0]], turn_ns)
     return Sharing(tuple(group for group in groups if len(group) > 1), alone)
+
+
+def _burst_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
+    """Return about how long the longest burst of a launch takes on its wire; 0 where nothing is known of it."""
+    burst_ns = max((max(plans.least_ns(one, fabrics), plans.timed_ns(one, fabrics)) for one in launch.cases), default=0)
+    return max(burst_ns, _DELAYS_OF_BURST * plans.delay_ns(launch, fabrics))
+
+
+def _slowness(burst_ns: int, turn_ns: int) -> int:
+    """Return 0 for what fits into turns of others, else a number that is the same for what is about as slow."""
+    most_ns = SLOW_TURNS * turn_ns
+    return 1 + int(math.log(burst_ns / most_ns, SLOW_FACTOR)) if burst_ns > most_ns else 0
+
+
+def _without_others(launch: Launch, burst_ns: int, turn_ns: int) -> str:
+    if _slowness(burst_ns, turn_ns):
+        took = duration_words(round(burst_ns, -6))
+        return f"its longest burst takes some {took}, for which others would wait, and no other entry is about as slow"
+    return f"no other entry of this block may share the time of {launch.entry.hosts[0]}"
 
 
 def _parts(members: list[int]) -> list[list[int]]:

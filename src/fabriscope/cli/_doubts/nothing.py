@@ -69,7 +69,7 @@ def _idle_turns(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -
     from fabriscope import plan as plans
     from fabriscope.cli import _plan_words
 
-    if plans.turn_ns_of(plan.section.turns) is None:
+    if "turns" not in plan.section.model_fields_set or plans.turn_ns_of(plan.section.turns) is None:
         return
     _, sharing = _plan_words.sharing(plan, schedule, fabrics)
     if not sharing.groups:
