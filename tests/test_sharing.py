@@ -21,7 +21,7 @@ from fabriscope.plan import Plan
 from fabriscope.plan.load import load as load_plan
 from fabriscope.plan.turns import turn_ns_of
 from fabriscope.running.groups import TABLES
-from fabriscope.running.sharing import MOST_MEMBERS, sharing_of
+from fabriscope.running.sharing import MOST_MEMBERS, most_members, sharing_of
 from fabriscope.running.vocabulary import vocabulary
 
 FABRICS = {
@@ -101,6 +101,15 @@ def test_a_large_block_becomes_groups_of_one_size() -> None:
     groups = sharing_of(block, FABRICS, ()).groups
     assert sorted(len(group) for group in groups) == [8, 8, 9]
     assert sorted(index for group in groups for index in group) == list(range(len(block)))
+    few = sharing_of(block, FABRICS, (), most_members=most_members([False, True])).groups
+    assert sorted(len(group) for group in few) == [3, 3, 3, 4, 4, 4, 4]
+
+
+def test_a_group_has_no_more_ranks_than_wait_in_memory() -> None:
+    block = [launch(number, "mpi", "gige", "ab" * ranks) for number, ranks in enumerate((1, 20, 30, 1, 40, 70))]
+    sharing = sharing_of(block, FABRICS, ())
+    assert sharing.alone == {5: "its 140 ranks and those of another are more than 128"}
+    assert sorted(map(sorted, sharing.groups)) == [[0, 2], [1, 3, 4]]
 
 
 @pytest.mark.parametrize(

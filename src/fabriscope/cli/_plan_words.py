@@ -90,8 +90,11 @@ def sharing(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> tu
     from fabriscope import plan as plans
     from fabriscope.model.mpi_settings import MPI_SETTINGS
     from fabriscope.model.turns import TURN_NS
-    from fabriscope.running.sharing import sharing_of
+    from fabriscope.running.real_site import is_here
+    from fabriscope.running.sharing import most_members, sharing_of
 
     block = [launch for launch in schedule.launches if launch.block == 1]
     setting = [stack.name for stack in plan.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
-    return block, sharing_of(block, fabrics, plan.guests, setting, plans.turn_ns_of(plan.section.turns) or TURN_NS)
+    turn_ns = plans.turn_ns_of(plan.section.turns) or TURN_NS
+    most = most_members(not (plan.uses_lab or is_here(host)) for host in plan.hosts)
+    return block, sharing_of(block, fabrics, plan.guests, setting, turn_ns, most)

@@ -27,7 +27,7 @@ from fabriscope.running.clearing import Clearing
 from fabriscope.running.effort import measuring_ns
 from fabriscope.running.launch_runner import LaunchRunner
 from fabriscope.running.settings import Standing
-from fabriscope.running.sharing import sharing_of
+from fabriscope.running.sharing import most_members, sharing_of
 
 TABLES = Path("/dev", "shm")
 """Where the ranks 0 of a group have their table: it is mapped, and nothing of it is to reach a disk."""
@@ -89,7 +89,8 @@ class BlockRunner:
             yield from self._alone((launch, None) for launch in block)
             return
         setting = [name for name, stack in self._site.mpi.items() if on_hosts(stack.knobs)]
-        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting, self._turn_ns)
+        most = most_members(host.is_remote for host in self._site.hosts.values())
+        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting, self._turn_ns, most)
         for group in sharing.groups:
             yield from self._together([block[index] for index in group], self._turn_ns)
         yield from self._alone((block[index], reason) for index, reason in sharing.alone.items())

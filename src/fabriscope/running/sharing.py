@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fabriscope import plan as plans
 from fabriscope.model.benchmark_kind import GROUP, OF_STREAMS
@@ -16,8 +16,11 @@ from fabriscope.model.quantity import Buffers
 from fabriscope.model.turns import TURN_NS, Sharing
 from fabriscope.model.units import duration_words
 
-MOST_MEMBERS = 12
-"""Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended."""
+MOST_MEMBERS, MOST_REMOTE_MEMBERS = 12, 4
+"""Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended; on
+hosts that are reached over a network each takes two sessions of a connection, of which sshd allows ten."""
+MOST_RANKS = 128
+"""Of a group, which all wait in memory at once."""
 MOST_HELD_BYTES = 256 << 20
 """Of messages, by all ranks of a launch: a group's launches hold theirs at the same time."""
 SLOW_TURNS, SLOW_FACTOR = 8, 8.0
@@ -35,6 +38,7 @@ def sharing_of(
     guests: Collection[str],
     setting: Collection[str] = (),
     turn_ns: int = TURN_NS,
+    most_members: int = MOST_MEMBERS,
 ) -> Sharing:
     """Return the groups of a block's launches, and the reason of every launch that measures alone.
 
@@ -49,11 +53,17 @@ def sharing_of(
     bursts_ns = {index: _burst_ns(launch, fabrics) for index, launch in enumerate(block) if index not in alone}
     for index, burst_ns in bursts_ns.items():
         alike.setdefault((block[index].entry.hosts[0], _slowness(burst_ns, turn_ns)), []).append(index)
-    groups = [tuple(part) for members in alike.values() for part in _parts(members)]
+    groups = [tuple(part) for members in alike.values() for part in _parts(members, block, most_members)]
     for group in groups:
         if len(group) == 1:
-            alone[group[0]] = _without_others(block[group[0]], bursts_ns[group[0]], turn_ns)
+            with_others = any(group[0] in members and len(members) > 1 for members in alike.values())
+            alone[group[0]] = _without_others(block[group[0]], bursts_ns[group[0]], turn_ns, with_others)
     return Sharing(tuple(group for group in groups if len(group) > 1), alone)
+
+
+def most_members(is_remote: Iterable[bool]) -> int:
+    """Return how many launches a group may have, on hosts of which some are reached over a network."""
+    return MOST_REMOTE_MEMBERS if any(is_remote) else MOST_MEMBERS
 
 
 def _burst_ns(launch: Launch, fabrics: Mapping[str, Fabric]) -> int:
@@ -68,17 +78,23 @@ def _slowness(burst_ns: int, turn_ns: int) -> int:
     return 1 + int(math.log(burst_ns / most_ns, SLOW_FACTOR)) if burst_ns > most_ns else 0
 
 
-def _without_others(launch: Launch, burst_ns: int, turn_ns: int) -> str:
+def _without_others(launch: Launch, burst_ns: int, turn_ns: int, is_crowded: bool) -> str:
+    if is_crowded:
+        return f"its {len(launch.entry.hosts)} ranks and those of another are more than {MOST_RANKS}"
     if _slowness(burst_ns, turn_ns):
         took = duration_words(round(burst_ns, -6))
         return f"its longest burst takes some {took}, for which others would wait, and no other entry is about as slow"
     return f"no other entry of this block may share the time of {launch.entry.hosts[0]}"
 
 
-def _parts(members: list[int]) -> list[list[int]]:
+def _parts(members: list[int], block: Sequence[Launch], most_members: int) -> list[list[int]]:
     """Return parts of about one size, none larger than a group may be."""
-    count = -(-len(members) // MOST_MEMBERS)
-    return [members[index::count] for index in range(count)]
+    ranks = {index: len(block[index].entry.hosts) for index in members}
+    large_first = sorted((index for index in members if ranks[index] < MOST_RANKS), key=lambda index: -ranks[index])
+    parts = [large_first]
+    while any(len(part) > most_members or sum(map(ranks.__getitem__, part)) > MOST_RANKS for part in parts):
+        parts = [large_first[index :: len(parts) + 1] for index in range(len(parts) + 1)]
+    return [*filter(None, parts), *([index] for index in members if ranks[index] >= MOST_RANKS)]
 
 
 def _alone(
