@@ -282,13 +282,13 @@ def _every_format_has_the_section(environment: dict[str, str], run: Path, folder
     assert "## What was counted\n\n4 launches stand in the journal.\n\n| launch | says |" in markdown
     assert "| 1 | &lt;b&gt;=1+1&lt;/b&gt; (small print) |" in markdown
     table = _rows(folder / "csv" / "table-counted-1.csv")
-    assert [row["launch"] for row in table] == ["1", "2", "3", "4"]
+    assert sorted(row["launch"] for row in table) == ["1", "2", "3", "4"]
     shown = _fabriscope(environment, "show", run).stdout
     assert "4 launches stand in the journal." in shown
     assert "<b>=1+1</b> (small print)" in shown
     section = json.loads(_fabriscope(environment, "show", run, "--json").stdout)["sections"]["counted"]
     assert section["text"] == ["4 launches stand in the journal."]
-    assert section["tables"][0]["rows"][0] == ["1", "<b>=1+1</b> (small print)"]
+    assert ["1", "<b>=1+1</b> (small print)"] in section["tables"][0]["rows"]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

@@ -234,7 +234,7 @@ def test_ranks_are_bound_alike_whatever_is_tried(tmp_path: Path) -> None:
     bound = planned(TEXT.replace("{lab: gige}", "{lab: gige, bind: none}"), tmp_path)
     entry = Entry("tcp", "gige-try-1", "inter", ("a", "b"))
     binding = Binding(bound, Place.hosts, {})
-    assert not binding.is_wanted(entry)
+    assert binding.of(entry).processors, "a fabric of which the plan says nothing"
     binding.know({"gige": GIGE, "gige-try-1": replace(GIGE, name="gige-try-1", tries="gige")})
-    assert binding.is_wanted(entry)
+    assert not binding.of(entry).processors
     assert binding.of(entry) == binding.of(replace(entry, fabric="gige"))

@@ -34,6 +34,7 @@ launches: 3
 budget: 900ms
 case_timeout: 1s
 floor: false
+turns: off
 """
 MPI_PLAN = """
 name: fault
@@ -47,6 +48,7 @@ launches: 2
 budget: 800ms
 case_timeout: 1s
 floor: false
+turns: off
 """
 SSH_PLAN = """
 name: fault
@@ -58,6 +60,7 @@ launches: 5
 budget: 500ms
 case_timeout: 1s
 floor: false
+turns: off
 """
 LOCAL_PLAN = """
 name: fault
@@ -69,6 +72,7 @@ launches: 4
 budget: 800ms
 case_timeout: 1s
 floor: false
+turns: off
 """
 END_TIMEOUT_S = 240.0
 _POLL_S = 0.05

@@ -258,7 +258,10 @@ def _untrusted(root: Path, why: str) -> LabError:
 def _write(state: LabState, folder: Path) -> None:
     text = json.dumps({**asdict(state), "folder": str(state.folder)}, indent=1)
     path = folder / STATE_FILE
-    handle = os.open(path.with_suffix(".new"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    try:
+        handle = os.open(path.with_suffix(".new"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    except FileNotFoundError:
+        raise LabError(f"the lab {state.name} has ended meanwhile", where=str(folder)) from None
     with os.fdopen(handle, "w") as file:
         os.fchmod(handle, 0o600)
         file.write(text)
