@@ -23,10 +23,10 @@ struct Settings {
   int hca_port = -1;         // likewise; -1: by rule
   int gid_index = -1;
   std::vector<std::string> processors;  // of each rank, those that it may run on; empty: all
-  bool may_run_elsewhere = false;       // ranks that are not allowed to run there run where they may
-  std::string spec_path;                // "-": standard input
-  std::string output_path;              // empty: standard output
-  std::string token;                    // from FABRISCOPE_TOKEN
+  bool may_run_elsewhere = false;  // ranks that are not allowed to run there run where they may
+  std::string spec_path;           // "-": standard input
+  std::string output_path;         // empty: standard output
+  std::string token;               // from FABRISCOPE_TOKEN
   std::int64_t connect_timeout_ns = 30'000'000'000;
   ClockChoice clock = ClockChoice::kAutomatic;
   bool die_with_parent = false;
