@@ -61,6 +61,7 @@ RUNNING = (
         "same_launches",
         "binding",
         "effort",
+        "block_planner",
         "sharing",
         "sharpen",
         "probing",

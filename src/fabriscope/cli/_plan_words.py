@@ -48,6 +48,20 @@ def lone_lines(plan: Plan, schedule: Schedule) -> Iterator[str]:
         yield "nothing is compared: it has one entry; a second fabric, layer or value of an option would be compared"
 
 
+def pilot_words(schedule: Schedule) -> str:
+    """Return what a run will do that chooses the number of its blocks."""
+    from fabriscope import plan as plans
+    from fabriscope.model.blocks import LEAST_BLOCKS, MOST_CHOSEN_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
+
+    if because := plans.nothing_to_choose({launch.entry: launch.cases for launch in schedule.launches}):
+        return f"{USUAL_BLOCKS} launches of each entry (launches: auto has nothing to choose: {because})"
+    measured = [launch.budget_ns for launch in schedule.launches if launch.entry.layer != plans.FLOOR]
+    return (
+        f"{PILOT_BLOCKS} pilot blocks of {min(measured) / 1e9:.2g} s a launch, then as many blocks as make the expected"
+        f" intervals narrowest: {LEAST_BLOCKS} to {MOST_CHOSEN_BLOCKS} in all, within the budget"
+    )
+
+
 def stream_lines(schedule: Schedule) -> Iterator[str]:
     """Yield for how long other programs send the streams of many to one and many to many: they know whole seconds."""
     from fabriscope.model.benchmarks import drains_windows

@@ -122,7 +122,7 @@ def conclude(record: Record, status: JobStatus) -> int:
             fix=f"its output is in {output_path(run)}",
         )
     done, count = folder.done().values(), len(folder.manifest.schedule)
-    if len(done) == count:
+    if len(done) == count and not folder.manifest.is_to_choose:
         has_failures = any(record.failures for record in done) or not any(record.ok_count for record in done)
         return EXIT_SOME_FAILED if has_failures else 0
     fix = f"`fabriscope submit --resume {run}` goes on"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fabriscope.model.blocks import AUTO
 from fabriscope.model.errors import FabriscopeError, shown
 
 if TYPE_CHECKING:
@@ -43,6 +44,14 @@ class Count(click.IntRange):
         if isinstance(value, str) and not re.fullmatch("0|-?[1-9][0-9]{0,17}", value):
             self.fail(f"{shown(value)} is no whole number in decimal digits", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class Launches(Count):
+    """How often each entry is launched: a whole number, or auto for one that the run chooses."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number or the word, or fail."""
+        return value if value == AUTO else super().convert(value, param, ctx)
 
 
 class Choice(click.ParamType):  # type: ignore[type-arg]

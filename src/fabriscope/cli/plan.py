@@ -166,11 +166,13 @@ def _whole(checked: Plan, known: Planned) -> str:
     if checked.section.until == "decided":
         return (
             f"{counted(len(schedule.cases), 'case')}, until comparisons are decided:"
-            f" at most {counted(checked.section.launches, 'block')}, and about {time}"
+            f" at most {counted(checked.section.block_count, 'block')}, and about {time}"
         )
+    if checked.section.chooses_blocks:
+        return f"{counted(len(schedule.cases), 'case')}, {_plan_words.pilot_words(schedule)}, about {time}"
     beside = beside_words(launch.entry for launch in schedule.launches)
     return (
-        f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.launches, 'launch')} of each entry,"
+        f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.block_count, 'launch')} of each entry,"
         f" {counted(len(schedule.launches), 'launch')} in all{f' ({beside})' if beside else ''},"
         f" about {time}"
     )

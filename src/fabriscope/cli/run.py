@@ -29,7 +29,7 @@ MOST_DOUBTS = 3
 @click.option("--resume", type=_usage.PATH, metavar="RUN", help="Go on with this run folder.")
 @click.option("--keep-failed", is_flag=True, help="With --resume: do not make failed launches again.")
 @click.option("--redo-damaged", is_flag=True, help="With --resume: make launches again whose files were damaged.")
-@click.option("--launches", type=_usage.Count(1), help="Process starts of every entry, in place of the plan's.")
+@click.option("--launches", type=_usage.Launches(1), help="Process starts of every entry, in place of the plan's.")
 @click.option("--budget", metavar="TIME", help="Measuring time (30s, 5min), in place of the plan's.")
 @click.option("--only", multiple=True, metavar="WORD", help="Entries whose id holds WORD (gige.tcp); may be repeated.")
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing but the run folder at the end.")

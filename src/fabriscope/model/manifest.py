@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from fabriscope.model.blocks import AUTO, PILOT_BLOCKS
 from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HostFacts
 from fabriscope.model.lab import SwitchSpec
-from fabriscope.model.limits import DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
+from fabriscope.model.limits import Amount, DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.paper import PaperFacts
@@ -59,6 +60,28 @@ class Round:
 
 
 @dataclass(frozen=True)
+class BlockChoice:
+    """How many blocks a run chose after its pilots, and why."""
+
+    blocks: Ordinal
+    """The pilots among them."""
+    launch_ns: DurationNs
+    """For how long each launch after the pilots measures."""
+    start_ns: DurationNs
+    """What a block takes beside measuring."""
+    because: str = ""
+    """Why there was nothing to choose; empty where the noises told."""
+    between: Amount | None = None
+    """Standard deviation of a block's log ratio, of what no longer launch takes away."""
+    inside: Amount | None = None
+    """That of the noise inside launches of this length."""
+    half_width: Amount | None = None
+    """Half of the interval of a log ratio that was expected."""
+    usual_half_width: Amount | None = None
+    """The same of five blocks in the same time; None where there was no time for these, or five were chosen."""
+
+
+@dataclass(frozen=True)
 class TuneFacts:
     """That a plan tunes a fabric, and which."""
 
@@ -73,6 +96,8 @@ class PlanFacts:
     description: str | None = None
     margin: Share | None = None
     """Ratios within it count as equal; None: the usual one."""
+    launches: str | int | None = None
+    """Of each entry; `auto`: as many as a run chooses after its pilots."""
     until: str | int | None = None
     compare: tuple[str, ...] | None = None
     """Kinds of comparison; None or none: all."""
@@ -87,7 +112,12 @@ class PlanFacts:
     @property
     def may_add(self) -> bool:
         """Return whether launches may be added to those that the plan asked for."""
-        return bool(self.sharpen) or self.tune is not None
+        return bool(self.sharpen) or self.tune is not None or self.chooses_blocks
+
+    @property
+    def chooses_blocks(self) -> bool:
+        """Return whether a run chooses the number of its blocks."""
+        return self.launches == AUTO
 
 
 @dataclass(frozen=True)
@@ -122,6 +152,8 @@ class Manifest(ByKey):
     versions: Mapping[str, object] = field(default_factory=dict)
     sealed: bool = False
     additions: tuple[Round, ...] = ()
+    choice: BlockChoice | None = None
+    """Of a run that chooses the number of its blocks; None until it has."""
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The JSON that it was read from, with what it says beyond this."""
 
@@ -135,9 +167,24 @@ class Manifest(ByKey):
         """Return the rounds of a tuning."""
         return tuple(one.trials for one in self.additions if one.trials is not None)
 
+    @property
+    def is_to_choose(self) -> bool:
+        """Return whether how many blocks there will be is not chosen yet."""
+        return self.plan.chooses_blocks and self.choice is None
+
+    @property
+    def addition_count(self) -> int:
+        """Return how many lines of the journal added launches."""
+        return len(self.additions) + (self.choice is not None)
+
+    @property
+    def begun_with(self) -> tuple[ScheduledLaunch, ...]:
+        """Return the launches that were planned when the run began."""
+        return tuple(one for one in self.planned if self.choice is None or one.block <= PILOT_BLOCKS)
+
     @cached_property
     def planned(self) -> tuple[ScheduledLaunch, ...]:
-        """Return the launches that the plan asked for."""
+        """Return the launches that the plan asked for, those among them whose number the run chose."""
         return tuple(launch for launch in self.schedule if not launch.round)
 
     @cached_property

@@ -10,7 +10,7 @@ from fabriscope.model.by_key import ByKey
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.limits import Amount, CaseStatus, Count, DurationNs, LaunchStatus, Ordinal, Sentences, UnixNs
-from fabriscope.model.manifest import Near, ScheduledLaunch
+from fabriscope.model.manifest import BlockChoice, Near, ScheduledLaunch
 from fabriscope.model.processors import Dealt
 from fabriscope.model.profile import Profile
 from fabriscope.model.tuning import Trials
@@ -221,6 +221,8 @@ class AddedLaunches(ByKey):
     fabrics: Mapping[str, Fabric] = field(default_factory=dict)
     trials: Trials | None = None
     """Of a round of tuning."""
+    choice: BlockChoice | None = None
+    """Of the blocks whose number a run chose; they belong to what was planned."""
     seal: Seal | None = None
     document: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

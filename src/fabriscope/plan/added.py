@@ -62,13 +62,30 @@ def trials_of(
     return tuple(launches)
 
 
+def blocks_of(seed: int, pilots: Sequence[Launch], last: int, launch_ns: Mapping[Entry, int]) -> tuple[Launch, ...]:
+    """Return the launches of the blocks that follow the pilots, up to the `last` one, each in an order of its own.
+
+    A launch whose entry `launch_ns` does not name measures as long as its pilot.
+    """
+    order = _order(f"{seed}, blocks")
+    first = {launch.entry: launch for launch in reversed(pilots)}
+    begin = max(launch.block for launch in pilots)
+    launches: list[Launch] = []
+    for block in range(begin + 1, last + 1):
+        for entry, pilot in order.sample(list(first.items()), len(first)):
+            budget_ns, seed_of = launch_ns.get(entry, pilot.budget_ns), order.randrange(1 << 32)
+            launch_id = len(pilots) + len(launches) + 1
+            launches.append(Launch(launch_id, block, entry, pilot.cases, seed_of, budget_ns))
+    return tuple(launches)
+
+
 def _order(seed: str) -> random.Random:
     return random.Random(seed)  # noqa: S311 - an order of visits, no secret
 
 
 def most_added_ns(section: PlanSection, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long the rounds of sharpening take at most; 0 where a plan asks for none."""
-    blocks = section.launches if section.until == "launches" else min(section.launches, TYPICAL_BLOCKS)
+    blocks = section.block_count if section.until == "launches" else min(section.block_count, TYPICAL_BLOCKS)
     total = 0.0
     for launch in schedule.launches:
         entry = launch.entry

@@ -51,6 +51,8 @@ DELAYS_TO_START, MPI_DELAYS_TO_START, DELAYS_OF_CASE = 4, 24, 10
 one case took 14.3 s over TCP, four took 44.4 s; over Open MPI one took 37.4 s, three took 62.7 s."""
 STREAM_END_MS = 100
 """About what is still on its way when the streams of many to one end."""
+ROUNDS_TO_TELL = 4
+"""And turns, where launches have these: the ratio of neighbouring turns is taken of three that differ."""
 _OPERATIONS_PER_ROUND = 2
 """A burst is at least one warm-up operation and one measured."""
 _FIRST_OPERATIONS = 5
@@ -151,6 +153,12 @@ def application_s(case: Case, fabrics: Mapping[str, Fabric]) -> float:
     rate = fabrics[case.entry.fabric].line_rate_bits_per_s if case.entry.fabric else None
     sending_s = sent_bytes * _WIRE_FACTOR * _BITS_PER_BYTE / rate if rate else 0.0
     return computing_s + sending_s
+
+
+def told_ns(launch: Launch, fabrics: Mapping[str, Fabric], turn_ns: int | None) -> int:
+    """Return about how long a launch measures at least to tell the noise inside it: every case in ROUNDS_TO_TELL."""
+    later_ns = (ROUNDS_TO_TELL - 1) * _round_ns(launch, fabrics, _OPERATIONS_PER_ROUND)
+    return max(_round_ns(launch, fabrics, _FIRST_OPERATIONS) + later_ns, ROUNDS_TO_TELL * (turn_ns or 0))
 
 
 def expected_by_launch(

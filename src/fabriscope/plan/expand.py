@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from fabriscope.model.applications import INSTRUMENTS
 from fabriscope.model.benchmark_kind import APPLICATION, BESIDE, PAIRS, STREAMS, TO_MANY
-from fabriscope.model.blocks import LEAST_BLOCKS
+from fabriscope.model.blocks import LEAST_BLOCKS, MOST_CHOSEN_BLOCKS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError, shown
 from fabriscope.model.fabric import Fabric
@@ -19,6 +19,7 @@ from fabriscope.plan import applications
 from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
+from fabriscope.plan.pilots import pilots_of
 from fabriscope.plan.ranks import layouts, patterns
 from fabriscope.plan.remedies import of_truth
 from fabriscope.plan.schema import PlanSection
@@ -58,8 +59,8 @@ def expand(
     take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
     nothing to measure, or more than a run can be.
     """
-    if plan.section.until == "decided" and plan.section.launches < LEAST_BLOCKS:
-        what = f"with {plan.section.launches} launches nothing can be decided: a verdict needs {LEAST_BLOCKS}"
+    if plan.section.until == "decided" and plan.section.block_count < LEAST_BLOCKS:
+        what = f"with {plan.section.block_count} launches nothing can be decided: a verdict needs {LEAST_BLOCKS}"
         raise PlanError(what, where=plan.where("launches"), fix="allow more, or remove `until`")
     entries = _wanted(plan, _bounded(plan, _measured(plan, fabrics, cores, memory_bytes)))
     _refuse_unusable(plan, entries, cores)
@@ -69,24 +70,34 @@ def expand(
     if twinned is not None:
         twin = replace(twinned, twin=True)
         entries[twin] = tuple(replace(case, entry=twin) for case in entries[twinned])
-    blocks = plan.section.launches
-    if plan.section.until == "decided":
-        blocks = min(blocks, TYPICAL_BLOCKS)
-    launch_budget_ns = plan.section.budget // (len(entries) * blocks)
+    budgets_ns = _budgets_ns(plan, entries, fabrics)
     if plan.section.floor and plan.section.benchmarks and "engine" in plan.section.instruments:
         floor = Entry("null", None, "intra", (plan.hosts[0], plan.hosts[0]))
         entries[floor] = (Case(floor, "empty", 0), Case(floor, "ping_pong", 1))
     _refuse_mixed_up(plan, entries)
-    if (count := plan.section.launches * len(entries)) > MAX_LAUNCHES:
-        raise _too_large(plan, f"{len(entries)} entries, {plan.section.launches} times each, are {count} launches")
+    most = MOST_CHOSEN_BLOCKS if plan.section.chooses_blocks else plan.section.block_count
+    if (count := most * len(entries)) > MAX_LAUNCHES:
+        raise _too_large(plan, f"{len(entries)} entries, {most} times each, are {count} launches")
     order = random.Random(plan.section.seed)  # noqa: S311 - an order of visits, no secret
     launches: list[Launch] = []
-    for block in range(1, plan.section.launches + 1):
+    for block in range(1, plan.section.block_count + 1):
         for entry, of_entry in order.sample(list(entries.items()), len(entries)):
             seed = order.randrange(1 << 32)
-            budget_ns = FLOOR_BUDGET_NS if entry.layer == "null" else launch_budget_ns
+            budget_ns = FLOOR_BUDGET_NS if entry.layer == "null" else budgets_ns[entry]
             launches.append(Launch(len(launches) + 1, block, entry, of_entry, seed, budget_ns))
     return Schedule(tuple(launches), tuple(entries))
+
+
+def _budgets_ns(
+    plan: Plan, entries: Mapping[Entry, tuple[Case, ...]], fabrics: Mapping[str, Fabric]
+) -> dict[Entry, int]:
+    """Return how long a launch of each entry measures: its share of the budget, or as a pilot's does."""
+    if plan.section.chooses_blocks:
+        return pilots_of(plan.section, entries, fabrics, plan.guests).budgets_ns
+    blocks = plan.section.block_count
+    if plan.section.until == "decided":
+        blocks = min(blocks, TYPICAL_BLOCKS)
+    return dict.fromkeys(entries, plan.section.budget // (len(entries) * blocks))
 
 
 def _bounded(plan: Plan, measured: Iterator[tuple[Entry, tuple[Case, ...]]]) -> dict[Entry, tuple[Case, ...]]:

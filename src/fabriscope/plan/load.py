@@ -20,6 +20,7 @@ from fabriscope.plan import (
     job_hosts,
     mistakes,
     paper_names,
+    pilots,
     ranks,
     remedies,
     schema,
@@ -197,7 +198,7 @@ def _contradictions(
     yield from _unfit_names(plan, words)
     yield from fabrics.contradictions(plan, hosts, words.faults)
     yield from settings.contradictions(plan, words.knobs)
-    yield from tuning.contradictions(plan, words.knobs)
+    yield from (*tuning.contradictions(plan, words.knobs), *pilots.contradictions(plan))
     yield from guests.contradictions(plan, hosts)
     if "inter" in plan.placements and len(hosts) < plan.services.least_hosts(plan.layers):
         yield _too_few_hosts(plan)

@@ -15,6 +15,7 @@ from fabriscope.plan import (
     benchmark_sections,
     imb_schema,
     lab_schema,
+    mpi_schema,
     osu_schema,
     paper,
     place_schema,
@@ -205,7 +206,7 @@ _NAMED: Mapping[Any, type[BaseModel]] = {
     "benchmarks": benchmark_sections.BenchmarkSection,
     "guests": schema.GuestSection,
     "fabrics": schema.FabricSection,
-    "mpi": schema.MpiSection,
+    "mpi": mpi_schema.MpiSection,
 }
 """Keys of a plan with sections behind names of the user's own."""
 

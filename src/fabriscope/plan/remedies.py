@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from fabriscope.model.benchmarks import BENCHMARKS
-from fabriscope.plan import benchmark_sections, lab_schema, place_schema, schema
+from fabriscope.plan import benchmark_sections, lab_schema, mpi_schema, place_schema, schema
 from fabriscope.plan.yaml_places import Place
 
 MOST_REPEATED = 3
@@ -55,7 +55,7 @@ _HOMES: Mapping[str, type[BaseModel]] = {
     "in a fabric's `lab: {preset: gige, ...}`": _LAB,
     "in a benchmark's `socket: {...}`": benchmark_sections.SocketSection,
     "in a benchmark's `verbs: {...}`": benchmark_sections.VerbsSection,
-    "in an item of `mpi:`": schema.MpiSection,
+    "in an item of `mpi:`": mpi_schema.MpiSection,
     "in the plan's `many_to_one: {...}`": benchmark_sections.ManyToOneSection,
     "in `submit:`": place_schema.SubmitSection,
 }

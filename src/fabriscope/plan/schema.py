@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from fabriscope.model.errors import shown
+from fabriscope.model.blocks import PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.lab import LEAST_CPU_SHARE
 from fabriscope.plan.application_schema import ApplicationsSection, Folder
 from fabriscope.plan.benchmark_sections import BenchmarkSection, ManyToManySection, ManyToOneSection
 from fabriscope.plan.binding import RankBinding
+from fabriscope.plan.counts import Launches
 from fabriscope.plan.imb_schema import ImbOptionsSection
 from fabriscope.plan.lab_schema import LabFabricSection, lab_fabric
-from fabriscope.plan.names import (
-    HomePath,
-    InterfaceName,
-    Label,
-    Text,
-    VariableName,
-    VariableValue,
-)
+from fabriscope.plan.mpi_schema import MpiSection, Settings, mpi_list
+from fabriscope.plan.names import InterfaceName, Label, Text
 from fabriscope.plan.osu_schema import OsuOptionsSection
 from fabriscope.plan.place_schema import PaperUseSection, SshSection, SubmitSection, ssh_words
 from fabriscope.plan.section import Section
@@ -31,7 +25,6 @@ from fabriscope.plan.tune_schema import TuneSection
 from fabriscope.plan.turns import AUTO, Turns
 from fabriscope.plan.values import (
     Arrangements,
-    Binding,
     CoreCounts,
     HostList,
     Layers,
@@ -39,10 +32,8 @@ from fabriscope.plan.values import (
     RateBitsPerS,
     Seed,
     Share,
-    as_list,
     guest_lists,
     no_truth,
-    one_setting,
     or_host_list,
     or_name,
     or_one,
@@ -55,9 +46,6 @@ MAX_FABRICS = 64
 """And MPI libraries, of a plan."""
 MOST_ROUNDS = 5
 """Of sharpening: each one leaves about a quarter of an interval."""
-
-
-Settings = dict[Label, Annotated[StrictBool | int | str, BeforeValidator(one_setting)]]
 
 
 class FabricSection(Section):
@@ -98,50 +86,6 @@ class GuestSection(Section):
 Guests = Annotated[dict[str, GuestSection], BeforeValidator(guest_lists), or_host_list]
 
 
-class MpiSection(Section):
-    """One MPI library: found by name, or at a place."""
-
-    name: Label = Field(
-        description="as `fabriscope mpi list` shows it (module:openmpi/5.0 and spack:openmpi@5 too),"
-        " or a name of your own together with path or library"
-    )
-    path: HomePath | None = Field(None, description="installation prefix, or path of mpirun")
-    library: str | None = Field(
-        None, description="the library as `fabriscope mpi list` shows it, where name is one of your own"
-    )
-    env: dict[VariableName, VariableValue] = Field({}, description="environment variables that it is started with")
-    settings: Settings = Field({}, description="what is set for its launches and put back afterwards; docs/settings.md")
-    bind: Binding = Field(
-        None,
-        description="bind every rank to a core, socket or numa node in turn, or to none;"
-        " or processors for the first, second ... rank on every host; absent: as the library does by itself",
-    )
-    over: Literal["ucx", "libfabric"] | None = Field(
-        None,
-        description="what carries it over RDMA, for a library that was built on both;"
-        " absent: UCX where it has that, and libfabric over iWARP, which UCX does not speak",
-    )
-    fabrics: Annotated[tuple[str, ...], Field(min_length=1), BeforeValidator(unique_names), or_one] | None = Field(
-        None, description="only between hosts, and only over these fabrics"
-    )
-
-
-def _mpi(value: Any) -> Any:
-    names = value.replace(",", " ").split() if isinstance(value, str) else []
-    if len(names) > 1 and all(re.fullmatch(r"[A-Za-z0-9._-]{1,40}", name) for name in names):
-        raise ValueError(f"{shown(value)} is the name of no library: write [{', '.join(names)}]")
-    return [_named({"name": item}) if isinstance(item, str) else _named(item) for item in as_list(value)]
-
-
-def _named(item: Any) -> Any:
-    """Return a section whose name is one for files and labels, where a module or a package of Spack is meant."""
-    name = item.get("name", item.get("library")) if isinstance(item, dict) else None
-    if not isinstance(name, str) or not name.startswith(("module:", "spack:")):
-        return item
-    short = re.sub(r"[^A-Za-z0-9._-]+", "-", name.partition(":")[2]).strip("-")
-    return {**item, "name": short, "library": item.get("library", name)}
-
-
 Comparison = Literal["fabric", "layer", "transport", "mpi", "placement", "ranks", "series", "instrument"]
 
 
@@ -172,7 +116,7 @@ class PlanSection(Section):
         " or another transport of the engine",
         min_length=1,
     )
-    mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(_mpi), or_one] = Field(
+    mpi: Annotated[tuple[Annotated[MpiSection, or_name], ...], BeforeValidator(mpi_list), or_one] = Field(
         (), description="MPI libraries for the layer mpi", max_length=MAX_FABRICS
     )
     placements: Annotated[tuple[Literal["inter", "intra"], ...], BeforeValidator(unique_names), or_one] = Field(
@@ -223,11 +167,10 @@ class PlanSection(Section):
     services: ServicesSection = Field(
         ServicesSection(), description="how services are started, or which are used; docs/bigdata.md"
     )
-    launches: int = Field(
-        5,
-        description="process starts of every entry: the replicates of the statistics; with until: decided the most, 50",
-        ge=1,
-        le=1000,
+    launches: Launches = Field(
+        USUAL_BLOCKS,
+        description="process starts of every entry: the replicates of the statistics; with until: decided the most, 50;"
+        " auto: as many as make the expected intervals narrowest within the budget",
     )
     until: Literal["launches", "decided"] = Field(
         "launches",
@@ -248,7 +191,11 @@ class PlanSection(Section):
         ge=0,
         le=MOST_ROUNDS,
     )
-    budget: Budget = Field(60 * 10**9, description="measuring time of the whole run, set-up excluded")
+    budget: Budget = Field(
+        60 * 10**9,
+        description="measuring time of the whole run, set-up excluded; with launches: auto the time of starting"
+        " launches is in it",
+    )
     case_timeout: Timeout = Field(10 * 10**9, description="a case without progress for this long has failed")
     turns: Turns = Field(AUTO, description="a block's launches measure in turns: auto (20ms), a time, or off")
     bind: RankBinding = Field(
@@ -279,6 +226,16 @@ class PlanSection(Section):
     )
     seed: Seed = Field(1, description="makes every random order repeatable")
     paper: PaperUseSection | None = Field(None, description="the published evaluation that this plan re-runs")
+
+    @property
+    def chooses_blocks(self) -> bool:
+        """Return whether the run chooses the number of its blocks."""
+        return not isinstance(self.launches, int)
+
+    @property
+    def block_count(self) -> int:
+        """Return how many blocks the plan says: of a run that chooses their number its pilots."""
+        return self.launches if isinstance(self.launches, int) else PILOT_BLOCKS
 
     @model_validator(mode="before")
     @classmethod

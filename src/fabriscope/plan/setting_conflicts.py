@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fabriscope.model.mpi_settings import MPI_SETTINGS
+from fabriscope.plan.mpi_schema import MpiSection
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import FabricSection, MpiSection, PlanSection
+from fabriscope.plan.schema import FabricSection, PlanSection
 
 ETHERNET_HEADER_BYTES = 14
 

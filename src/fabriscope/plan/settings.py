@@ -9,8 +9,9 @@ from fabriscope.model.errors import shown
 from fabriscope.model.mpi_settings import MPI_SETTINGS
 from fabriscope.model.switch_settings import SWITCH_SETTINGS
 from fabriscope.plan.mistakes import nearest
+from fabriscope.plan.mpi_schema import MpiSection
 from fabriscope.plan.ranks import Contradiction
-from fabriscope.plan.schema import FabricSection, MpiSection, PlanSection
+from fabriscope.plan.schema import FabricSection, PlanSection
 from fabriscope.plan.setting_conflicts import has_library, of_environments, pauses_without_buffer, too_small_buffer
 
 Readers = Mapping[str, Callable[[Any], str]]

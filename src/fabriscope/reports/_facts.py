@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 
+from fabriscope.analysis.comparing.pilots import choice_words
 from fabriscope.analysis.comparing.shared_noise import shared_noise
 from fabriscope.analysis.comparing.sharpening import words_of
 from fabriscope.analysis.frames import OPEN
@@ -202,6 +203,7 @@ def run_table(results: Results) -> list[tuple[str, str]]:
     return [
         ("Measured" if manifest.plan.imported is None else "Imported", f"{created:%-d %B %Y, %H:%M} UTC"),
         ("Launches", f"{_launches_words(manifest.plan, ended, len(launches), blocks)}{_beside(manifest)}"),
+        *([("Blocks", choice_words(manifest.choice))] if manifest.choice is not None else []),
         *_added(manifest),
         ("Cases", f"{results.cases.height}"),
         ("Samples", f"{samples:,}".replace(",", "\N{THIN SPACE}")),

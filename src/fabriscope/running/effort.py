@@ -74,7 +74,7 @@ class Effort:
             state = self._state_after(None)
             if state is None:
                 return
-            is_spent = self._measured_ns(self._section.launches + 1) >= self._section.budget
+            is_spent = self._measured_ns(self._section.block_count + 1) >= self._section.budget
             why = f"the {'budget is' if is_spent else 'blocks are'} spent"
             if not state.total:
                 why = "nothing can be decided"

@@ -10,6 +10,7 @@ from fabriscope import plan as plans
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.launch import mpi_jobs
+from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.plan import Plan, Schedule
@@ -33,6 +34,10 @@ class Planned:
     added_ns: int
     """At most, of rounds that sharpen."""
     tuning: TuningTime | None
+    budget_ns: int | None = None
+    """Of a run that chooses the number of its blocks: what all of them take, and their starts."""
+    fewest_blocks: int = LEAST_BLOCKS
+    """Of such a run."""
 
     @property
     def tuning_ns(self) -> int:
@@ -42,11 +47,14 @@ class Planned:
     @property
     def most_ns(self) -> int:
         """What it takes in all at most."""
-        return sum(self.expected_ns.values()) + self.added_ns + self.tuning_ns
+        launches_ns = sum(self.expected_ns.values()) if self.budget_ns is None else self.typical_ns
+        return launches_ns + self.added_ns + self.tuning_ns
 
     @property
     def typical_ns(self) -> int:
         """What its launches take; of a run until decided those of as many blocks as such runs have."""
+        if self.budget_ns is not None:
+            return max(self.budget_ns, round(sum(self.expected_ns.values()) * self.fewest_blocks / PILOT_BLOCKS))
         most = plans.TYPICAL_BLOCKS if self.until == "decided" else math.inf
         return sum(self.expected_ns[one.launch_id] for one in self.schedule.launches if one.block <= most)
 
@@ -68,6 +76,8 @@ def planned(plan: Plan) -> Planned:
         plans.expected_by_launch(schedule.launches, fabrics, plan.guests),
         plans.most_added_ns(plan.section, schedule, fabrics),
         tuning_plan.check(plan, schedule, fabrics),
+        plan.section.budget if plan.section.chooses_blocks else None,
+        USUAL_BLOCKS if plans.nothing_to_choose({one.entry: one.cases for one in schedule.launches}) else LEAST_BLOCKS,
     )
 
 

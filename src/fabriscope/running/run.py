@@ -25,6 +25,7 @@ from fabriscope.progress import Progress
 from fabriscope.running import applications, causes, copy_rates, launch_counters, resumption, services, tuning_plan
 from fabriscope.running import site as sites
 from fabriscope.running.binding import Binding
+from fabriscope.running.block_planner import BlockPlanner
 from fabriscope.running.effort import Effort
 from fabriscope.running.groups import BlockRunner
 from fabriscope.running.idle_instruments import refuse as refuse_idle
@@ -102,7 +103,7 @@ def resume(
         plan, site = _with_causes(began_as, site, begun)
         site = site.with_fabrics({**site.fabrics, **tried(folder.manifest.fabrics)})
         schedule = _schedule(plan, site)
-        if store.scheduled(schedule.launches) != folder.manifest.planned:
+        if store.scheduled(schedule.launches) != folder.manifest.begun_with:
             raise StoreError(
                 "this version of fabriscope would run other launches than the folder's manifest says",
                 where=str(path),
@@ -169,20 +170,22 @@ def _execute(
         done = _kept(folder, keep_failed, redo)
         left = [launch for launch in schedule.launches if launch.launch_id not in done]
         effort = Effort(plan, folder, progress)
-        sharpening = Sharpening(plan.section, folder, progress)
+        planner = BlockPlanner(plan, folder, site.fabrics, progress)
         wanted = [launch for launch in left if effort.counts(launch)]
         added = folder.manifest.launches[len(schedule.launches) :]
         wanted += [launch for launch in added if launch.launch_id not in done]
         expected_ns = plans.expected_by_launch(wanted, site.fabrics, plan.guests)
         progress.start(str(folder.path), len(folder.manifest.schedule), len(done), sum(expected_ns.values()))
         effort.announce(wanted)
+        planner.announce()
         if left and (busy := busy_words(folder.manifest.hosts)):
             progress.say(busy)
         if plan.section.counters and left and not folder.has_idle() and not cancel.is_set():
             folder.note_idle(launch_counters.idle(site, cancel))
         blocks = BlockRunner(plan, folder, site, progress, cancel, done)
-        tuning = Tuning(plan, folder, site, progress, blocks.over).launches(done)
-        for block in itertools.chain(_worth_making(left, effort, sharpening, done), tuning):
+        sharpening = Sharpening(plan.section, folder, progress)
+        adding = (planner, sharpening, Tuning(plan, folder, site, progress, blocks.over))
+        for block in itertools.chain(_worth_making(left, effort), *(one.launches(done) for one in adding)):
             blocks.run(block)
             if cancel.is_set():
                 break
@@ -192,23 +195,21 @@ def _execute(
         return _summary(folder, len(folder.done()) if is_decided else len(folder.manifest.schedule))
 
 
-def _worth_making(
-    planned: list[Launch], effort: Effort, sharpening: Sharpening, done: Container[int]
-) -> Iterator[list[Launch]]:
-    """Yield, block by block, the launches that the plan asked for, as far as they decide something; then what is added.
+def _worth_making(planned: list[Launch], effort: Effort) -> Iterator[list[Launch]]:
+    """Yield, block by block, the launches that the plan asked for, as far as they decide something.
 
     What a block decides is asked before it begins, of what the blocks before it told.
     """
     for _, block in itertools.groupby(planned, key=lambda launch: launch.block):
         yield [launch for launch in block if effort.wants(launch)]
     effort.end()
-    yield from sharpening.launches(done)
 
 
 def _summary(folder: store.RunFolder, launch_count: int) -> RunSummary:
     records = folder.done().values()
     failed, ok = sum(len(one.failures) for one in records), sum(one.ok_count for one in records)
-    return RunSummary(folder.path, len(records), failed, ok, len(records) == launch_count)
+    is_complete = len(records) == launch_count and not folder.manifest.is_to_choose
+    return RunSummary(folder.path, len(records), failed, ok, is_complete)
 
 
 def _facts(site: Site) -> dict[str, list[Fact]]:
@@ -232,7 +233,8 @@ def _manifest(plan: plans.Plan, schedule: plans.Schedule, site: Site) -> dict[st
     """Return everything that is known before the first launch."""
     copied = copy_rates.measured(site)
     collected = {name: [*found, copied[name]] for name, found in _facts(site).items()}
-    may_add = {"version": store.SINCE_VERSION} if plan.section.sharpen or plan.section.tune else {}
+    section = plan.section
+    may_add = {"version": store.SINCE_VERSION} if section.sharpen or section.tune or section.chooses_blocks else {}
     standing = _standing(plan, site)
     return store.describe(
         schedule.cases.values(),

@@ -22,7 +22,8 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HERE, Host
 from fabriscope.model.mpi_settings import MPI_SETTINGS, on_hosts
 from fabriscope.model.switch_settings import SWITCH_SETTINGS, SwitchPlace
-from fabriscope.plan.schema import FabricSection, MpiSection
+from fabriscope.plan.mpi_schema import MpiSection
+from fabriscope.plan.schema import FabricSection
 from fabriscope.running.library_settings import ReadBack
 
 _MOST_AT_ONCE = 16

@@ -83,7 +83,7 @@ class Sharpening:
 
     def _block_count(self, run: RunData) -> int:
         if self._section.until != UNTIL_DECIDED:
-            return self._section.launches
+            return self._section.block_count
         planned = {line.launch_id for line in run.manifest.planned}
         so_far = {record.block for record in run.journal if record.launch_id in planned}
         return max(LEAST_BLOCKS, min(plans.TYPICAL_BLOCKS, len(so_far)))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.manifest import Manifest, Near
+from fabriscope.model.manifest import BlockChoice, Manifest, Near
 from fabriscope.model.measurement import Launch
 from fabriscope.model.record import AddedLaunches, Line
 from fabriscope.model.tuning import Trials
@@ -38,6 +38,7 @@ class _Added(_Planned):
 
     near: object = ()
     trials: object = None
+    choice: object = None
 
 
 def line(
@@ -47,8 +48,11 @@ def line(
     known: Manifest,
     fabrics: Iterable[Fabric] = (),
     trials: Trials | None = None,
+    choice: BlockChoice | None = None,
 ) -> dict[str, object]:
     """Return the line of the journal that adds these launches, and of a tuning the fabrics that are tried.
+
+    A `choice` makes them blocks that the plan asked for.
 
     What is `known` already is not told again.
     """
@@ -65,6 +69,7 @@ def line(
         "cases": {case_id: plain(case) for case_id, case in cases.items()},
         "schedule": [manifest.line_of(launch) for launch in manifest.scheduled(launches)],
         **(tuning if trials is not None else {}),
+        **({"choice": plain(choice)} if choice is not None else {}),
     }
 
 
@@ -81,13 +86,18 @@ def merged(planned: Manifest, lines: Sequence[Line]) -> Manifest:
     contents = shapes.decode(dict(planned.document), _Planned)
     cases, schedule, rounds = dict(contents.cases), list(contents.schedule), []
     entries, fabrics = dict(contents.entries), dict(contents.fabrics)
+    choice: object = None
     for number, line in added:
         about = shapes.decode(dict(line.document), _Added)
         cases |= about.cases
         entries |= about.entries
         fabrics |= about.fabrics
-        schedule += [{**launch, "round": line.added} for launch in about.schedule]
+        schedule += [{**launch, "round": 0 if about.choice else line.added} for launch in about.schedule]
+        if about.choice:
+            choice = about.choice
+            continue
         what = {"near": about.near, "case_ids": list(about.cases), "after_lines": number, "trials": about.trials}
         rounds.append({"round": line.added, **what})
-    parts = {"cases": cases, "schedule": schedule, "entries": entries, "fabrics": fabrics, "additions": rounds}
+    later = {"additions": rounds, "choice": choice}
+    parts = {"cases": cases, "schedule": schedule, "entries": entries, "fabrics": fabrics, **later}
     return manifest.decode({**planned.document, **parts})

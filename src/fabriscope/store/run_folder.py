@@ -18,7 +18,7 @@ from fabriscope.model.command import Outcome
 from fabriscope.model.counters import Watch
 from fabriscope.model.errors import StoreError, shown
 from fabriscope.model.fabric import Fabric
-from fabriscope.model.manifest import Manifest, Near
+from fabriscope.model.manifest import BlockChoice, Manifest, Near
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import FileDigests, LaunchRecord, Line, Numbered, launch_name
 from fabriscope.model.run_data import IDLE_COUNTERS, RunData
@@ -168,7 +168,7 @@ class RunFolder:
         if self._planned.version < additions.SINCE_VERSION:
             return self._planned
         records = self._journal.records
-        if len(self._merged.additions) != len(additions.of(records)):
+        if self._merged.addition_count != len(additions.of(records)):
             try:
                 self._merged = additions.merged(self._planned, records)
             except ValueError as error:
@@ -250,17 +250,19 @@ class RunFolder:
         near: Sequence[Near] = (),
         fabrics: Iterable[Fabric] = (),
         trials: Trials | None = None,
+        choice: BlockChoice | None = None,
     ) -> None:
         """Add launches to those that were planned, in one line of the journal; `near` says where they look, and why.
 
-        Of a tuning `trials` says what is tried, over which `fabrics` of its own. Cases that the folder does not know
-        come with them. Raises StoreError if the disk is full, and for a folder that was begun as one that adds none.
+        Of a tuning `trials` says what is tried, over which `fabrics` of its own; a `choice` how many blocks, and why.
+        Cases that the folder does not know come with them. Raises StoreError if the disk is full, and for a folder that
+        was begun as one that adds none.
         """
         if self._planned.version < additions.SINCE_VERSION:
             raise StoreError("the run was begun as one to which no launches are added", where=str(self.path))
         with self.lock():
             sealed_files = self._sealed_files()
-            line = additions.line(number, launches, near, self.manifest, fabrics, trials)
+            line = additions.line(number, launches, near, self.manifest, fabrics, trials, choice)
             try:
                 self._append_line(line, {}, sealed_files)
             except OSError as error:

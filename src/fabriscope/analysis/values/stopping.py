@@ -17,6 +17,7 @@ MOST_ADDED_BLOCKS = 10
 UNTIL_DECIDED = "decided"
 UNTIL_LAUNCHES = "launches"
 ADDED_WORDS = "sizes that a round added are judged among themselves"
+CHOSEN_WORDS = "Student's t: the number of blocks was chosen by the noise of the first two, not by who leads in them"
 UNPAIRED_WORDS = "anytime-valid: the run goes on until its comparisons are decided"
 """Of a run whose pairs are judged by the group-sequential t, which is of ratios inside its blocks."""
 
@@ -69,10 +70,13 @@ def _rules_of(run: RunData) -> Rules:
         most = max((line.block for line in run.manifest.planned), default=0)
         words = f"group-sequential t: the run goes on until its comparisons are decided, for at most {most} blocks"
         return Rules(ANYTIME, margin, ERROR_RATE, words, most)
+    if run.manifest.is_to_choose:
+        return Rules(ANYTIME, margin, ON_THE_WAY, "anytime-valid: these are pilots, and more blocks will come")
     if planned - ended:
         words = f"anytime-valid: {len(ended & planned)} of {len(planned)} launches are there, and more may come"
         return Rules(ANYTIME, margin, ON_THE_WAY, words)
-    return Rules(margin=margin)
+    choice = run.manifest.choice
+    return Rules(margin=margin) if choice is None or choice.because else Rules(margin=margin, words=CHOSEN_WORDS)
 
 
 def rules_of_both(one: Rules, other: Rules) -> Rules:

@@ -41,6 +41,24 @@ def turn_series(run: RunData) -> SeriesOf:
     return found
 
 
+def burst_series(run: RunData) -> SeriesOf:
+    """Return likewise what launches came to burst by burst that did not measure in turns; each stands by itself."""
+    streams = [case_id for case_id, case in run.manifest.cases.items() if kind_of(case.benchmark).pattern in OF_STREAMS]
+    alone = [record.launch_id for record in run.journal if _turns_of(record) is None]
+    found: dict[tuple[int, str], Series] = {}
+    for batch in batches(run, alone):
+        bursts = _bursts(run.samples.filter(pl.col("launch_id").is_in(batch), ~pl.col("case_id").is_in(streams)))
+        parts = bursts.partition_by("launch_id", "case_id", as_dict=True, maintain_order=True)
+        for (launch_id, case_id), part in parts.items():
+            if part.height >= LEAST_CYCLES:
+                logs, mean = part.get_column("median").log().to_numpy(), part.select(_MEAN.log()).item()
+                means = (part.get_column("total") / part.get_column("operations")).to_numpy()
+                numbers = np.arange(part.height, dtype=np.int64)
+                series = Series(numbers, logs, means, float(np.median(logs)), mean, f"launch {launch_id}")
+                found[launch_id, str(case_id)] = series
+    return found
+
+
 def _turns_of(record: LaunchRecord) -> tuple[TurnsTaken, str] | None:
     """Return what a launch tells of its turns, and its group; None where they cannot be set beside others."""
     details = record.details

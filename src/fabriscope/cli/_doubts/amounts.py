@@ -36,8 +36,8 @@ def oddities(plan: Plan, schedule: Schedule, processors: int | None) -> Iterator
     yield from _of_values(plan)
     yield from (*_of_windows(plan), *_of_orders(plan))
     section = plan.section
-    if section.until == "decided" and LEAST_BLOCKS <= section.launches < LEAST_BLOCKS_TO_GO_ON:
-        what = f"launches: at most {section.launches} blocks decide large differences alone"
+    if section.until == "decided" and LEAST_BLOCKS <= section.block_count < LEAST_BLOCKS_TO_GO_ON:
+        what = f"launches: at most {section.block_count} blocks decide large differences alone"
         yield ("launches",), f"{what}; with until: decided write 10 or more, or leave it out for 50"
 
 

@@ -106,6 +106,6 @@ def _empty_messages(plan: Plan) -> Iterator[Doubt]:
 def _few_launches(plan: Plan, schedule: Schedule) -> Iterator[Doubt]:
     """Yield that nothing will be decided."""
     compared = {launch.entry for launch in schedule.launches if launch.entry.layer != "null"}
-    if plan.section.launches < LEAST_BLOCKS and len(compared) > 1:
-        what = f"with {counted(plan.section.launches, 'launch')} of each entry nothing is decided"
+    if plan.section.block_count < LEAST_BLOCKS and not plan.section.chooses_blocks and len(compared) > 1:
+        what = f"with {counted(plan.section.block_count, 'launch')} of each entry nothing is decided"
         yield ("launches",), f"{what}: a verdict needs {LEAST_BLOCKS}; write `launches: 5`"

@@ -10,6 +10,7 @@ from fabriscope.cli._doubts.oddities import Doubt
 from fabriscope.cli._plan_words import time_words
 from fabriscope.model.applications import HPL, INSTRUMENTS
 from fabriscope.model.benchmarks import kind_of
+from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.counting import counted
 from fabriscope.model.units import duration_words
 
@@ -44,7 +45,9 @@ def oddities(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> I
 def _blocks(plan: Plan) -> int:
     from fabriscope import plan as plans
 
-    return plan.section.launches if plan.section.until == "launches" else plans.TYPICAL_BLOCKS
+    if plan.section.chooses_blocks:
+        return LEAST_BLOCKS
+    return plan.section.block_count if plan.section.until == "launches" else plans.TYPICAL_BLOCKS
 
 
 def _of_limits(schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
@@ -118,7 +121,7 @@ def _of_the_whole(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric],
         place, seconds = _longest(plan, block, fabrics)
         starts = _crowd_of(plan)
         section = plan.section.benchmarks.get(str(place[-1]))
-        is_meant = section.duration is not None if section is not None else plan.section.launches <= USUAL_LAUNCHES
+        is_meant = section.duration is not None if section is not None else plan.section.block_count <= USUAL_LAUNCHES
         if (is_meant or place[0] == "applications") and total_s <= LONG_S:
             return  # whoever says how long streams are sent knows what they take, and who compares much starts much
         count = counted(_blocks(plan) * len(block), "launch")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fabriscope.analysis.comparing.pilots import choice_words
 from fabriscope.analysis.numbers.evidence import ANYTIME, FIXED
 from fabriscope.analysis.numbers.medians import FREE_FROM, FREE_FROM_ANYTIME
 from fabriscope.analysis.results import Results
@@ -23,6 +24,10 @@ _READ = (
     "Everything here was read from logs: each number is the one that its program printed, each run in a log is a "
     "launch, and every interval is taken over launches. There are no samples, nobody saw what carried the bytes, and "
     "no block paired the launches: those of two entries are paired in the order of their files."
+)
+_CHOSEN = (
+    "chosen by how much the first two blocks and the bursts inside launches differ, whoever leads in them; these two "
+    "count like the others"
 )
 _LIMITS = (
     Term(
@@ -68,6 +73,8 @@ def _values(results: Results) -> Iterator[Term]:
     if sentence := results.kept_state.sentence():
         yield Term("The machine from launch to launch", sentence)
     yield _comparison(results.rules)
+    if (choice := results.run.manifest.choice) is not None:
+        yield Term("Number of blocks", f"{choice_words(choice)}; {_CHOSEN}")
     if results.run.once(turn_series):
         yield Term(
             "Ratio of launches that measured in turns",
