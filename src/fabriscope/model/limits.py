@@ -47,6 +47,8 @@ DurationNs = Annotated[int, Within(0, 10**17)]
 SizeBytes = Annotated[int, Within(0, 2**50)]
 """Of a message or a buffer."""
 Amount = Annotated[float, Within(0, MOST_VALUE)]
+LogWidth = Annotated[float, Within(0, 700)]
+"""Of logarithms of ratios: what is larger is no double."""
 Share = Annotated[float, Within(0, 1)]
 Sentences = Annotated[tuple[str, ...], Items(1000)]
 """What befell something, for people."""

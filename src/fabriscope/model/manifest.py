@@ -13,7 +13,7 @@ from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.host import HostFacts
 from fabriscope.model.lab import SwitchSpec
-from fabriscope.model.limits import Amount, DurationNs, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
+from fabriscope.model.limits import DurationNs, LogWidth, Ordinal, Seed, Share, SizeBytes, UnixNs, Whole32
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi import MpiStack
 from fabriscope.model.paper import PaperFacts
@@ -71,13 +71,13 @@ class BlockChoice:
     """What a block takes beside measuring."""
     because: str = ""
     """Why there was nothing to choose; empty where the noises told."""
-    between: Amount | None = None
+    between: LogWidth | None = None
     """Standard deviation of a block's log ratio, of what no longer launch takes away."""
-    inside: Amount | None = None
+    inside: LogWidth | None = None
     """That of the noise inside launches of this length."""
-    half_width: Amount | None = None
+    half_width: LogWidth | None = None
     """Half of the interval of a log ratio that was expected."""
-    usual_half_width: Amount | None = None
+    usual_half_width: LogWidth | None = None
     """The same of five blocks in the same time; None where there was no time for these, or five were chosen."""
 
 
