@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from tests.analysis.small_run import FAST, GIGE
 from tests.small_plans import refused, written
 from tests.test_sharpen import FABRICS, WORDS, Told
@@ -20,7 +21,8 @@ from fabriscope.analysis.comparing.comparisons import KINDS, compared
 from fabriscope.analysis.results import results_of
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import rules_of
-from fabriscope.model.errors import StoreError
+from fabriscope.cli import fabriscope
+from fabriscope.model.errors import PlanError, StoreError
 from fabriscope.model.manifest import BlockChoice
 from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import LaunchRecord
@@ -262,3 +264,24 @@ def test_an_older_folder_takes_no_choice(tmp_path: Path) -> None:
     folder = store.create(tmp_path / "run", store.describe((), launches, (GIGE, FAST)), plan.text)
     with pytest.raises(StoreError, match="no launches are added"):
         folder.add(1, (), choice=BlockChoice(5, 1, 1, "nothing is compared"))
+
+
+def test_a_check_says_what_will_be_done_and_for_how_long(tmp_path: Path) -> None:
+    path = written(TEXT.replace("a,b", "node[1-2]"), tmp_path)
+    out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
+    assert "2 pilot blocks of 1.5 s a launch, then as many blocks as make the expected intervals narrowest" in out
+    assert "3 to 50 in all, within the budget, about 30 seconds" in out
+    path.write_text(path.read_text().replace(", ethernet-100: {lab: ethernet-100}", ""))
+    out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
+    assert (
+        "5 launches of each entry (launches: auto has nothing to choose: nothing is compared), about 30 seconds" in out
+    )
+
+
+def test_the_command_line_takes_the_word_and_no_other(tmp_path: Path) -> None:
+    path = written(TEXT.replace("auto", "5").replace("budget", "until: decided\nbudget"), tmp_path)
+    few = CliRunner().invoke(fabriscope, ["run", str(path), "--launches", "few"])
+    assert "'few' is no whole number" in few.output
+    auto = CliRunner().invoke(fabriscope, ["run", str(path), "--launches", "auto"])
+    assert isinstance(auto.exception, PlanError)
+    assert "with until: decided a run goes on block by block" in str(auto.exception)
