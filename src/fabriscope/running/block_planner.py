@@ -10,7 +10,7 @@ from itertools import pairwise
 from fabriscope import bug_log, store
 from fabriscope import plan as plans
 from fabriscope.analysis.comparing.pilots import choice_words, noises_of
-from fabriscope.analysis.numbers.block_counts import Costs, narrowest, planned
+from fabriscope.analysis.numbers.block_counts import Costs, Noises, narrowest, planned
 from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.case import Entry
 from fabriscope.model.fabric import Fabric
@@ -36,7 +36,7 @@ class BlockPlanner:
     def __init__(
         self, plan: plans.Plan, folder: store.RunFolder, fabrics: Mapping[str, Fabric], progress: Progress
     ) -> None:
-        self._plan, self._section = plan, plan.section
+        self._section = plan.section
         self._folder = folder
         self._fabrics = fabrics
         self._progress = progress
@@ -74,25 +74,17 @@ class BlockPlanner:
 
     def _choice(self, pilots: Sequence[Launch]) -> BlockChoice:
         """Return how many blocks there will be: of the narrowest interval, or as many as there are without a reason."""
-        least_ns = self._least_ns(pilots)
-        costs = self._costs(pilots, least_ns)
-        first = {launch.entry: launch.cases for launch in pilots}
-        because = plans.nothing_to_choose(first)
-        noises = None
-        if not because:
-            try:
-                noises = noises_of(self._folder.read(), self._section.compare, costs.pilot_s)
-                because = "" if noises is not None else "no comparison was measured in both pilots"
-            except Exception as error:
-                because = "the pilots could not be read"
-                self._progress.say(bug_log.report(error, "choosing the number of blocks", self._folder.errors))
-        start_ns = round(costs.start_s * _SECOND)
+        costs = self._costs(pilots, self._least_ns(pilots))
+        start_ns, shortest_ns = (round(one_s * _SECOND) for one_s in (costs.start_s, min(costs.least_s, default=0.0)))
+        because = plans.nothing_to_choose({launch.entry: launch.cases for launch in pilots})
+        noises, because = (None, because) if because else self._noises(costs.pilot_s)
         if noises is None:
-            length_s = costs.launch_s(USUAL_BLOCKS - PILOT_BLOCKS) or min(costs.least_s)
-            return BlockChoice(USUAL_BLOCKS, round(length_s * _SECOND), start_ns, because)
+            length_s = costs.launch_s(USUAL_BLOCKS - PILOT_BLOCKS)
+            length_ns = shortest_ns if length_s is None else round(length_s * _SECOND)
+            return BlockChoice(USUAL_BLOCKS, length_ns, start_ns, because)
         best = narrowest(noises, costs)
         if best is None:
-            return BlockChoice(LEAST_BLOCKS, round(min(costs.least_s) * _SECOND), start_ns)
+            return BlockChoice(LEAST_BLOCKS, shortest_ns, start_ns)
         usual = planned(noises, costs, USUAL_BLOCKS) if best.blocks != USUAL_BLOCKS else None
         return BlockChoice(
             best.blocks,
@@ -103,6 +95,15 @@ class BlockPlanner:
             half_width=best.half_width,
             usual_half_width=usual.half_width if usual is not None else None,
         )
+
+    def _noises(self, pilot_s: float) -> tuple[Noises | None, str]:
+        """Return what the pilots tell, or why they do not."""
+        try:
+            noises = noises_of(self._folder.read(), self._section.compare, pilot_s)
+        except Exception as error:
+            self._progress.say(bug_log.report(error, "choosing the number of blocks", self._folder.errors))
+            return None, "the pilots could not be read"
+        return noises, "" if noises is not None else "no comparison was measured in both pilots"
 
     def _least_ns(self, pilots: Iterable[Launch]) -> dict[Entry, int]:
         """Return entry to what its launches measure at least; the floor's have a time of their own."""
