@@ -15,15 +15,15 @@ from tests import needs
 ROOT = Path(__file__).parents[1]
 SEED = os.environ.get("FABRISCOPE_TEST_SEED", "7")
 SHARES = {
-    "store": 24,
+    "store": 36,
     "run-store": 400,
-    "launcher": 160,
-    "guard": 160,
-    "lab": 140,
-    "unshare": 5,
-    "keeper": 2,
-    "furnish": 60,
-    "hosts": 4,
+    "launcher": 240,
+    "guard": 240,
+    "lab": 210,
+    "unshare": 8,
+    "keeper": 3,
+    "furnish": 90,
+    "hosts": 6,
 }
 """One failure in this many is made, the first of them chosen by the seed."""
 

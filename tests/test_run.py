@@ -266,7 +266,7 @@ def test_an_option_that_the_kernel_refuses_fails_its_case_and_the_rest_runs(runn
 
 def test_a_run_that_goes_on_until_it_is_decided(runner: Runner) -> None:
     """How much it decides depends on the machine; which launches it makes follows from what it has decided."""
-    wanted = "until: decided\ncompare: [fabric]\nlaunches: 6\ncontrol: gige\nbudget: 3s\n"
+    wanted = "until: decided\ncompare: [fabric]\nlaunches: 6\ncontrol: gige\nbudget: 3s\ncounters: false\n"
     text = PLAN.replace("layers: [tcp, shm]", "layers: [tcp]").replace("placements: [inter, intra]\n", "")
     text = text.replace("plain: {lab: local}", "slow: {lab: ethernet-100}")
     runner.plan.write_text(text.replace("launches: 4\nbudget: 1600ms\n", wanted))

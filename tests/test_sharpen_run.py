@@ -23,6 +23,7 @@ fabrics:
   far: {lab: {preset: local, rate: 1Gb/s, delay: 10ms}}
 benchmarks: {ping_pong: {sizes: [256, 64KiB]}}
 floor: false
+counters: false
 launches: 5
 sharpen: 1
 budget: 4s
