@@ -278,6 +278,14 @@ def test_a_check_says_what_will_be_done_and_for_how_long(tmp_path: Path) -> None
     )
 
 
+def test_a_check_asks_about_a_budget_that_leaves_no_choice(tmp_path: Path) -> None:
+    path = written(TEXT.replace("a,b", "node[1-2]"), tmp_path)
+    assert "nothing can be chosen" not in CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
+    path.write_text(path.read_text().replace("30s", "3s"))
+    out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
+    assert "launches: auto: 4 blocks take about 5 seconds, and nothing can be chosen in a budget of 3s" in out
+
+
 def test_the_command_line_takes_the_word_and_no_other(tmp_path: Path) -> None:
     path = written(TEXT.replace("auto", "5").replace("budget", "until: decided\nbudget"), tmp_path)
     few = CliRunner().invoke(fabriscope, ["run", str(path), "--launches", "few"])

@@ -40,6 +40,7 @@ def oddities(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> I
     of_sizes = list(_of_sizes(plan, schedule, fabrics))
     yield from of_sizes
     yield from _of_the_whole(plan, schedule, fabrics, is_told=bool(of_sizes))
+    yield from _of_choice(plan, schedule, fabrics)
 
 
 def _blocks(plan: Plan) -> int:
@@ -133,6 +134,24 @@ def _of_the_whole(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric],
         beside = f", and `budget` is {duration_words(plan.section.budget)}" if is_beyond else ""
         place = starts[:1] if place == ("launches",) else place
         yield place, f"{what}, of which {name} takes {time_words(seconds)}{beside}; {fix}"
+
+
+def _of_choice(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> Iterator[Doubt]:
+    """Yield that a run has no time to choose the number of its blocks."""
+    from fabriscope import plan as plans
+
+    if not plan.section.chooses_blocks or plans.nothing_to_choose({one.entry: one.cases for one in schedule.launches}):
+        return
+    turn_ns = plans.turn_ns_of(plan.section.turns)
+    block_ns = sum(
+        plans.around_ns(launch, fabrics, plan.guests) + plans.told_ns(launch, fabrics, turn_ns)
+        for launch in schedule.launches
+        if launch.block == 1
+    )
+    if (least_ns := (LEAST_BLOCKS + 1) * block_ns) > plan.section.budget:
+        what = f"launches: auto: {LEAST_BLOCKS + 1} blocks take about {time_words(least_ns / 1e9)}"
+        fix = f"nothing can be chosen in a budget of {duration_words(plan.section.budget)}: write a larger one"
+        yield ("budget",), f"{what}, and {fix}"
 
 
 def _crowd_of(plan: Plan) -> tuple[str, ...]:
