@@ -31,7 +31,10 @@ def _server() -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with theirs:
         argv = [sys.executable, "-P", "-m", "tests.fork_server", str(theirs.fileno())]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT)))}
+        # fabriscope itself is the one that is tested here: installed, with its programs, or of a folder of PYTHONPATH.
+        search = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+        env = {**os.environ, "PYTHONPATH": search}
+        env.pop("POLARS_MAX_THREADS", None)  # a test may have set one that is wrong
         server = subprocess.Popen(
             argv, env=env, cwd=ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, start_new_session=True
         )
