@@ -127,7 +127,7 @@ _OF_UNKNOWN: Mapping[str | int, frozenset[str | int]] = {
 
 def _follows(place: Place, strange: Iterable[mistakes.Mistake]) -> bool:
     """Return whether what is wrong at a place may be so because of names that nobody knows."""
-    return any(place[0] in _OF_UNKNOWN.get(wrong[0], ()) for wrong, _, _ in strange)
+    return bool(place) and any(place[0] in _OF_UNKNOWN.get(wrong[0], ()) for wrong, _, _ in strange)
 
 
 Model = TypeVar("Model", bound=BaseModel)
