@@ -169,3 +169,15 @@ def test_a_run_in_turns(tmp_path: Path) -> None:
     assert sum(counts) > len(counts), "on a busy machine one turn may be all that one of them has time for"
     assert set(transport_frame(run)["verdict"]) == {"proved"}
     assert not list(TABLES.glob("fabriscope-turns-*"))
+
+
+def test_where_the_table_cannot_be_launches_measure_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fabriscope.running.groups.TABLES", tmp_path / "nowhere")
+    plan, path = tmp_path / "plan.yaml", tmp_path / "run"
+    here = {"hosts": "localhost", "fabrics": {}, "placements": ["intra"], "turns": "auto"}
+    plan.write_text(yaml.safe_dump({**yaml.safe_load(PLAN), **here}))
+    ran = CliRunner().invoke(cli.fabriscope, ["run", str(plan), "-o", str(path)])
+    assert ran.exit_code == 0, ran.output
+    details = [record.details for record in store.open_run(path).read().journal]
+    assert len(details) == 4
+    assert {one.alone_because for one in details} == {f"nothing can be written to {tmp_path / 'nowhere'} here"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 from collections import Counter
@@ -87,6 +88,9 @@ class BlockRunner:
     def _measured(self, block: Sequence[Launch]) -> Iterator[tuple[Launch, LaunchRunner]]:
         if self._turn_ns is None:
             yield from self._alone((launch, None) for launch in block)
+            return
+        if any(not host.access for host in self._site.hosts.values()) and not os.access(TABLES, os.W_OK):
+            yield from self._alone((launch, f"nothing can be written to {TABLES} here") for launch in block)
             return
         setting = [name for name, stack in self._site.mpi.items() if on_hosts(stack.knobs)]
         most = most_members(host.is_remote for host in self._site.hosts.values())
