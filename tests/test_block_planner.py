@@ -28,7 +28,7 @@ from fabriscope.model.measurement import Launch, SampleBlock
 from fabriscope.model.record import LaunchRecord
 from fabriscope.plan import Plan, load
 from fabriscope.reports._facts import run_table
-from fabriscope.running.block_planner import BlockPlanner, took_ns
+from fabriscope.running.block_planner import NO_NOISE, BlockPlanner, took_ns
 from fabriscope.running.run import _summary
 from fabriscope.store.checks import check_folder
 
@@ -192,7 +192,7 @@ def test_a_choice_that_was_changed_is_found(tmp_path: Path, whole: store.RunFold
          "nothing is compared"),
         (("ping_pong: {sizes: [64, 1KiB]}", "many_to_one: {sizes: [64KiB], duration: 100ms}"),
          "takes a time of its own"),
-        (("floor: false", "floor: false\ncompare: [layer]"), "no comparison was measured in both pilots"),
+        (("floor: false", "floor: false\ncompare: [layer]"), NO_NOISE),
     ],
 )  # fmt: skip
 def test_where_there_is_nothing_to_choose_there_are_five_blocks(
@@ -218,7 +218,7 @@ def test_pilots_of_which_one_failed_choose_nothing(tmp_path: Path) -> None:
     for launch in folder.manifest.launches[:3]:
         measure(folder, launch, 0.02, 0.01)
     list(planner_of(plan, folder).launches(()))
-    assert choice_of(folder).because == "no comparison was measured in both pilots"
+    assert choice_of(folder).because == NO_NOISE
 
 
 @pytest.mark.parametrize(
@@ -247,6 +247,7 @@ def record(launch_id: int, begin_s: float, end_s: float, group: str | None = Non
     [
         ([(0.0, 2.0, "a"), (0.5, 3.0, "a"), (3.5, 5.5, "b"), (3.5, 5.5, "b")], 6.0),
         ([(0.0, 1.0, None), (1.5, 2.5, None), (3600.0, 3601.0, None)], 4.5),
+        ([(0.0, 1.0, None), (1.5, 2.5, None), (5.5, 6.5, None)], 4.5),
         ([(0.0, 1.0, None)], 1.0),
         ([], 0.0),
     ],
@@ -270,7 +271,7 @@ def test_a_check_says_what_will_be_done_and_for_how_long(tmp_path: Path) -> None
     path = written(TEXT.replace("a,b", "node[1-2]"), tmp_path)
     out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
     assert "2 pilot blocks of 1.5 s a launch, then as many blocks as make the expected intervals narrowest" in out
-    assert "3 to 50 in all, within the budget, about 30 seconds" in out
+    assert "3 to 50 in all, as the budget allows, about 30 seconds" in out
     path.write_text(path.read_text().replace(", ethernet-100: {lab: ethernet-100}", ""))
     out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
     assert (

@@ -101,7 +101,7 @@ def test_a_large_block_becomes_groups_of_one_size() -> None:
     groups = sharing_of(block, FABRICS, ()).groups
     assert sorted(len(group) for group in groups) == [8, 8, 9]
     assert sorted(index for group in groups for index in group) == list(range(len(block)))
-    few = sharing_of(block, FABRICS, (), most_members=most_members([False, True])).groups
+    few = sharing_of(block, FABRICS, (), most=most_members([False, True])).groups
     assert sorted(len(group) for group in few) == [3, 3, 3, 4, 4, 4, 4]
 
 

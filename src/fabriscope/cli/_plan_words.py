@@ -58,7 +58,7 @@ def pilot_words(schedule: Schedule) -> str:
     measured = [launch.budget_ns for launch in schedule.launches if launch.entry.layer != plans.FLOOR]
     return (
         f"{PILOT_BLOCKS} pilot blocks of {min(measured) / 1e9:.2g} s a launch, then as many blocks as make the expected"
-        f" intervals narrowest: {LEAST_BLOCKS} to {MOST_CHOSEN_BLOCKS} in all, within the budget"
+        f" intervals narrowest: {LEAST_BLOCKS} to {MOST_CHOSEN_BLOCKS} in all, as the budget allows"
     )
 
 

@@ -20,8 +20,9 @@ from fabriscope.model.record import LaunchRecord
 from fabriscope.model.units import duration_words
 from fabriscope.progress import Progress
 
-MOST_BETWEEN_S = 5.0
-"""Between launches that follow each other: what lies longer apart was interrupted."""
+MOST_BETWEEN_S = 1.0
+"""Between launches that follow each other: what lies longer apart was interrupted, since a resume takes longer."""
+NO_NOISE = "the pilots tell no noise: no comparison was measured in both, or their launches had too few bursts of it"
 _ROUND = 1
 """Of the journal's line: there is no other that adds launches."""
 _SECOND = 1e9
@@ -43,7 +44,7 @@ class BlockPlanner:
 
     def announce(self) -> None:
         """Say beforehand that more will follow than is known yet."""
-        if self._folder.manifest.is_to_choose:
+        if self._folder.manifest.is_to_choose and not _nothing_to_choose(self._pilots()):
             self._progress.say(
                 f"launches: auto: {PILOT_BLOCKS} blocks tell the noise, then the run chooses how many follow within its"
                 f" budget of {duration_words(self._section.budget)}"
@@ -76,7 +77,7 @@ class BlockPlanner:
         """Return how many blocks there will be: of the narrowest interval, or as many as there are without a reason."""
         costs = self._costs(pilots, self._least_ns(pilots))
         start_ns, shortest_ns = (round(one_s * _SECOND) for one_s in (costs.start_s, min(costs.least_s, default=0.0)))
-        because = plans.nothing_to_choose({launch.entry: launch.cases for launch in pilots})
+        because = _nothing_to_choose(pilots)
         noises, because = (None, because) if because else self._noises(costs.pilot_s)
         if noises is None:
             length_s = costs.launch_s(USUAL_BLOCKS - PILOT_BLOCKS)
@@ -103,7 +104,7 @@ class BlockPlanner:
         except Exception as error:
             self._progress.say(bug_log.report(error, "choosing the number of blocks", self._folder.errors))
             return None, "the pilots could not be read"
-        return noises, "" if noises is not None else "no comparison was measured in both pilots"
+        return noises, "" if noises is not None else NO_NOISE
 
     def _least_ns(self, pilots: Iterable[Launch]) -> dict[Entry, int]:
         """Return entry to what its launches measure at least; the floor's have a time of their own."""
@@ -121,6 +122,11 @@ class BlockPlanner:
         shortest_s = min((launch.budget_ns for launch in pilots if launch.entry in least_ns), default=0) / _SECOND
         least_s = tuple(of_entry / _SECOND for of_entry in least_ns.values())
         return Costs(start_s, least_s, shortest_s, self._section.budget / _SECOND - took_s)
+
+
+def _nothing_to_choose(pilots: Sequence[Launch]) -> str:
+    """Return why nothing can be chosen, whatever the pilots tell; empty where it can."""
+    return plans.nothing_to_choose({launch.entry: launch.cases for launch in pilots})
 
 
 def took_ns(records: Iterable[LaunchRecord]) -> int:

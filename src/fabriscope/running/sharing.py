@@ -38,7 +38,7 @@ def sharing_of(
     guests: Collection[str],
     setting: Collection[str] = (),
     turn_ns: int = TURN_NS,
-    most_members: int = MOST_MEMBERS,
+    most: int = MOST_MEMBERS,
 ) -> Sharing:
     """Return the groups of a block's launches, and the reason of every launch that measures alone.
 
@@ -53,7 +53,7 @@ def sharing_of(
     bursts_ns = {index: _burst_ns(launch, fabrics) for index, launch in enumerate(block) if index not in alone}
     for index, burst_ns in bursts_ns.items():
         alike.setdefault((block[index].entry.hosts[0], _slowness(burst_ns, turn_ns)), []).append(index)
-    groups = [tuple(part) for members in alike.values() for part in _parts(members, block, most_members)]
+    groups = [tuple(part) for members in alike.values() for part in _parts(members, block, most)]
     for group in groups:
         if len(group) == 1:
             with_others = any(group[0] in members and len(members) > 1 for members in alike.values())
@@ -87,12 +87,12 @@ def _without_others(launch: Launch, burst_ns: int, turn_ns: int, is_crowded: boo
     return f"no other entry of this block may share the time of {launch.entry.hosts[0]}"
 
 
-def _parts(members: list[int], block: Sequence[Launch], most_members: int) -> list[list[int]]:
+def _parts(members: list[int], block: Sequence[Launch], most: int) -> list[list[int]]:
     """Return parts of about one size, none larger than a group may be."""
     ranks = {index: len(block[index].entry.hosts) for index in members}
     large_first = sorted((index for index in members if ranks[index] < MOST_RANKS), key=lambda index: -ranks[index])
     parts = [large_first]
-    while any(len(part) > most_members or sum(map(ranks.__getitem__, part)) > MOST_RANKS for part in parts):
+    while any(len(part) > most or sum(map(ranks.__getitem__, part)) > MOST_RANKS for part in parts):
         parts = [large_first[index :: len(parts) + 1] for index in range(len(parts) + 1)]
     return [*filter(None, parts), *([index] for index in members if ranks[index] >= MOST_RANKS)]
 
