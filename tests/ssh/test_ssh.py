@@ -138,7 +138,9 @@ def test_an_mpi_job_runs_over_the_user_s_own_ssh(apart: Cluster) -> None:
         built = engine_binary.build_mpi_engine(stack).parent
         shutil.copytree(built, apart.folder / "cache" / "fabriscope" / "engines" / built.name)
     names = ", ".join(f"{{name: {stack.name}, path: {stack.mpirun}}}" for stack in stacks)
-    found = measured(apart, write_plan(apart, "[mpi]", f"mpi: [{names}]", "2s"))
+    plan = write_plan(apart, "[mpi]", f"mpi: [{names}]", "2s")
+    plan.write_text(plan.read_text().replace("4KiB", "64KiB"))  # of which five cross at least, however busy the machine
+    found = measured(apart, plan)
     over = [record for record in found if record["entry_id"].startswith("gige.")]
     assert len(over) == len(stacks)
     counted = apart.on("node2", "cat", "/sys/class/net/ens3/statistics/rx_bytes").stdout
