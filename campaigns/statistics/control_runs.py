@@ -35,7 +35,7 @@ ENTRIES = {"tcp": "gige.tcp.inter", "mpi": "gige.mpi.openmpi.inter", "shm": "shm
 _LOOP = "while True: pass"
 
 
-def plan_of(layer: str, turns: str, bind: str, seed: int) -> dict[str, Any]:
+def plan_of(layer: str, turns: str, bind: str, budget: str, seed: int) -> dict[str, Any]:
     """Return a plan of two equal entries, as YAML has it."""
     return {
         "hosts": "node[1-2]",
@@ -45,7 +45,7 @@ def plan_of(layer: str, turns: str, bind: str, seed: int) -> dict[str, Any]:
         **({"mpi": ["openmpi"]} if layer == "mpi" else {}),
         "benchmarks": {"ping_pong": {"sizes": [64, "4KiB", "64KiB"]}},
         "launches": BLOCKS,
-        "budget": "8s",
+        "budget": budget,
         "control": ENTRIES[layer],
         "floor": False,
         "turns": turns,
@@ -85,6 +85,7 @@ def main() -> None:
     parser.add_argument("--layers", default="tcp", help="of tcp, mpi and shm; a run has one, in turn")
     parser.add_argument("--turns", default="off", help="as in a plan")
     parser.add_argument("--bind", default="none", help="as in a plan: none or auto")
+    parser.add_argument("--budget", default="8s", help="of measuring, of a run")
     parser.add_argument("--busy", type=int, default=0, help="loops that compute beside every run")
     parser.add_argument("--keep", type=Path, help="folder for the runs; otherwise they are removed")
     arguments = parser.parse_args()
@@ -97,7 +98,8 @@ def main() -> None:
         for seed in range(1, arguments.runs + 1):
             layer = layers[(seed - 1) % len(layers)]
             with busy(arguments.busy):
-                run = measured(plan_of(layer, arguments.turns, arguments.bind, seed), folder, f"control-{layer}-{seed}")
+                plan = plan_of(layer, arguments.turns, arguments.bind, arguments.budget, seed)
+                run = measured(plan, folder, f"control-{layer}-{seed}")
             seen = looks(run)
             is_false = any(look["faster"] or look["slower"] for look in seen)
             false += is_false

@@ -2,8 +2,9 @@
 
 python -m campaigns.turns.disturbance [--rounds 5] [--output FOLDER]
 
-Groups of two and of six entries over TCP, MPI and shared memory. For each entry and size it prints the median launch in
-turns over that alone: the geometric mean over the rounds, each of which has both, and its 95 % interval (Student's t).
+Groups of two, six and twelve entries over TCP, MPI and shared memory. For each entry and size it prints the median
+launch in turns over that alone: the geometric mean over the rounds, each of which has both, and its 95 % interval
+(Student's t).
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ def groups(mpi: str) -> dict[str, dict[str, Any]]:
     """Return the plans by the group that they make."""
     two = {"one": {"lab": "gige"}, "other": {"lab": "gige"}}
     one = {"one": {"lab": "gige"}}
+    all_layers = {"layers": ["tcp", "mpi", "shm"], "mpi": [mpi], "placements": ["inter", "intra"], "floor": True}
     return {
         "2, TCP": {"fabrics": two, "layers": ["tcp"]},
         "2, MPI": {"fabrics": two, "layers": ["mpi"], "mpi": [mpi]},
         "2, one host": {"fabrics": one, "layers": ["tcp", "shm"], "placements": ["intra"]},
-        "6": {"fabrics": one, "layers": ["tcp", "mpi", "shm"], "mpi": [mpi], "placements": ["inter", "intra"],
-              "floor": True},
+        "6": {"fabrics": one, **all_layers},
+        "12": {"fabrics": {**two, "third": {"lab": "gige"}, "fourth": {"lab": "gige"}}, **all_layers},
     }  # fmt: skip
 
 
@@ -44,19 +46,22 @@ def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--groups", default="2, TCP;2, MPI;2, one host;6;12", help="some of these")
     parser.add_argument("--launches", type=int, default=3)
-    parser.add_argument("--budget", type=float, default=6.0, help="seconds of measuring of a run")
+    parser.add_argument("--budget", type=float, default=6.0, help="seconds of measuring of a run; twelve have twice")
     parser.add_argument("--bind", default="auto")
     parser.add_argument("--mpi", default="mpich")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
+    wanted = {name: plan for name, plan in groups(arguments.mpi).items() if name in arguments.groups.split(";")}
     ratios: dict[tuple[str, Point], list[float]] = defaultdict(list)
     with tempfile.TemporaryDirectory() as scratch:
         folder = arguments.output or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
         for number in range(arguments.rounds):
-            for place, (name, of_group) in enumerate(groups(arguments.mpi).items()):
-                plan = {**BASE, **of_group, "launches": arguments.launches, "budget": arguments.budget}
+            for place, (name, of_group) in enumerate(wanted.items()):
+                budget = arguments.budget * (2 if name == "12" else 1)
+                plan = {**BASE, **of_group, "launches": arguments.launches, "budget": budget}
                 ways = ("auto", "off") if number % 2 else ("off", "auto")
                 plan |= {"bind": arguments.bind}
                 names = {way: f"r{number}-{place}-{way}" for way in ways}
