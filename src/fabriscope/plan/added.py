@@ -11,6 +11,7 @@ from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
 from fabriscope.plan.duration import expected_ns
 from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule
+from fabriscope.plan.orders import orders
 from fabriscope.plan.schema import PlanSection
 
 LEAST_ROOM = 8
@@ -29,8 +30,8 @@ def round_of(
     shares = {entry: first[entry].budget_ns // len(first[entry].cases) for entry in cases}
     last_id = max(launch.launch_id for launch in so_far)
     launches: list[Launch] = []
-    for block in blocks:
-        for entry in order.sample(list(cases), len(cases)):
+    for block, visits in zip(blocks, orders(order, list(cases)), strict=False):
+        for entry in visits:
             seed, budget_ns = order.randrange(1 << 32), shares[entry] * len(cases[entry])
             launch_id = last_id + len(launches) + 1
             launches.append(Launch(launch_id, block, entry, tuple(cases[entry]), seed, budget_ns))
@@ -53,9 +54,9 @@ def trials_of(
     }
     last_id = max(launch.launch_id for launch in so_far)
     launches: list[Launch] = []
-    for block in blocks:
-        visits = [(base, name) for base in bases for name in fabrics]
-        for base, name in order.sample(visits, len(visits)):
+    every = [(base, name) for base in bases for name in fabrics]
+    for block, visits in zip(blocks, orders(order, every), strict=False):
+        for base, name in visits:
             entry, of_entry = entries[base.entry, name], cases[base.entry, name]
             launch_id = last_id + len(launches) + 1
             launches.append(Launch(launch_id, block, entry, of_entry, order.randrange(1 << 32), base.budget_ns))
@@ -63,7 +64,7 @@ def trials_of(
 
 
 def blocks_of(seed: int, pilots: Sequence[Launch], last: int, launch_ns: Mapping[Entry, int]) -> tuple[Launch, ...]:
-    """Return the launches of the blocks that follow the pilots, up to the `last` one, each in an order of its own.
+    """Return the launches of the blocks that follow the pilots, up to the `last` one, in orders that go on from theirs.
 
     A launch whose entry `launch_ns` does not name measures as long as its pilot.
     """
@@ -71,8 +72,11 @@ def blocks_of(seed: int, pilots: Sequence[Launch], last: int, launch_ns: Mapping
     first = {launch.entry: launch for launch in reversed(pilots)}
     begin = max(launch.block for launch in pilots)
     launches: list[Launch] = []
-    for block in range(begin + 1, last + 1):
-        for entry, pilot in order.sample(list(first.items()), len(first)):
+    of_pilots = [
+        [(one.entry, first[one.entry]) for one in pilots if one.block == block] for block in range(1, begin + 1)
+    ]
+    for block, visits in zip(range(begin + 1, last + 1), orders(order, list(first.items()), of_pilots), strict=False):
+        for entry, pilot in visits:
             budget_ns, seed_of = launch_ns.get(entry, pilot.budget_ns), order.randrange(1 << 32)
             launch_id = len(pilots) + len(launches) + 1
             launches.append(Launch(launch_id, block, entry, pilot.cases, seed_of, budget_ns))

@@ -19,6 +19,7 @@ from fabriscope.plan import applications
 from fabriscope.plan.carriers import carriers
 from fabriscope.plan.cases import MAX_CASES, cases
 from fabriscope.plan.load import Plan
+from fabriscope.plan.orders import orders
 from fabriscope.plan.pilots import pilots_of
 from fabriscope.plan.ranks import layouts, patterns
 from fabriscope.plan.remedies import of_truth
@@ -53,7 +54,7 @@ class Schedule:
 def expand(
     plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None, memory_bytes: int | None = None
 ) -> Schedule:
-    """Return the schedule: every block launches every entry once, in its own seeded random order.
+    """Return the schedule: every block launches every entry once, in a seeded random order (`orders.py`).
 
     `cores` is how many cores a host has: what `half` and `all` count; `memory_bytes` is its memory, of which HPL may
     take a share. Raises PlanError where a plan needs one of them and it is not known, and for a plan that leaves
@@ -80,8 +81,9 @@ def expand(
         raise _too_large(plan, f"{len(entries)} entries, {most} times each, are {count} launches")
     order = random.Random(plan.section.seed)  # noqa: S311 - an order of visits, no secret
     launches: list[Launch] = []
-    for block in range(1, plan.section.block_count + 1):
-        for entry, of_entry in order.sample(list(entries.items()), len(entries)):
+    blocks = range(1, plan.section.block_count + 1)
+    for block, visits in zip(blocks, orders(order, list(entries.items())), strict=False):
+        for entry, of_entry in visits:
             seed = order.randrange(1 << 32)
             budget_ns = FLOOR_BUDGET_NS if entry.layer == "null" else budgets_ns[entry]
             launches.append(Launch(len(launches) + 1, block, entry, of_entry, seed, budget_ns))
