@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 from campaigns.statistics.noises import NOISES, Floats, values_of
+from campaigns.statistics.printed import said
 
 from fabriscope.analysis.comparing.comparisons import KINDS, compare
-from fabriscope.analysis.values.clock_steps import STEP, with_clock_steps
+from fabriscope.analysis.values.clock_steps import STEP, printed_step, with_clock_steps
 from fabriscope.analysis.values.estimates import estimates_of
 from fabriscope.analysis.values.summary import summary
 
@@ -93,3 +94,40 @@ def test_every_made_up_run_has_a_clock_of_its_own() -> None:
     logs = np.log(np.array([stepped, smooth])).reshape(2, 4, 1, 1)
     of_runs = values_of(logs, (8,), ONE).partition_by("series", maintain_order=True)
     assert [frame[STEP].unique().to_list() for frame in of_runs] == [[pytest.approx(0.05 / 1.025)], [0.0]]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "step"),
+    [
+        ([18000.0], 1000.0),
+        ([20000.0], 1000.0),
+        ([18000.0, 19000.0], 1000.0),
+        ([18000.0, 20000.0], 1000.0),
+        ([18000.0, 20000.0, 22000.0, 28000.0], 1000.0),
+        ([16000.0, 20000.0, 24000.0, 28000.0], 4000.0),
+        ([2030.0, 2040.0, 2100.0], 10.0),
+        ([0.25, 0.5, 1.0], 0.25),
+    ],
+)
+def test_a_printed_step_is_the_last_decimal_or_a_divisor_that_is_no_chance(numbers: list[float], step: float) -> None:
+    assert printed_step(numbers, 1e3) == pytest.approx(step)
+
+
+@pytest.mark.parametrize("factor", [1.0, 1e6 / 8, 1e9 / 8, 1024.0, 2.0**20])
+def test_a_rate_has_the_step_of_the_unit_that_it_was_printed_in(factor: float) -> None:
+    values = values_of(np.zeros((1, 3, 2, 1)), (8,), FABRICS).with_columns(
+        pl.Series("value", [one * factor for one in (9.41, 9.38, 9.42, 9.41, 9.39, 9.38)]),
+        pl.lit("bandwidth_bytes_per_s").alias("metric_id"),
+        pl.lit("iperf3").alias("instrument"),
+        pl.lit(1).alias("sample_count"),
+    )
+    steps = with_clock_steps(values.drop(STEP))[STEP]
+    assert steps.is_between(0.01 / 9.42 - 1e-9, 0.01 / 9.38 + 1e-9).all()
+    assert with_clock_steps(values.drop(STEP).with_columns(pl.lit(2).alias("sample_count")))[STEP].max() != steps.max()
+
+
+def test_one_printed_step_is_no_lead_and_nothing_is_equal_on_steps_beyond_the_margin() -> None:
+    assert said(18.0, 18.9, 5) == "undecided", "18 and 19"
+    assert said(18.0, 18.2, 5) == "undecided", "18 and 18: the step is 5.6 %"
+    assert said(18.0, 36.0, 5) == "faster"
+    assert said(300.0, 300.2, 5) == "equivalent"

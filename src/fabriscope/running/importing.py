@@ -91,11 +91,38 @@ def run(paths: Sequence[Path], output: Path, labels: Labels, labels_file: Path |
     left_out += unmatched(
         files, {None: (labels_file, rules)} | {root: (root / LABELS_FILE, of) for root, of in all_beside.items()}
     )
-    if not found:
+    left_out += _leave_out_zeros(found)
+    if not any(one.values for one in found):
         first = left_out[0] if left_out else f"no file is in {', '.join(map(str, paths))}"
         raise ParseError(f"no log could be read: {first}")
     noted = _leave_out_copies(found, left_out)
     return _write([one for one in found if one.values], output, len(files), labels, left_out, noted)
+
+
+def _leave_out_zeros(found: Iterable[_Found]) -> list[str]:
+    """Take what lies below what a program prints from launches, and what others of the same case have; say which.
+
+    A case that has both is left out whole: the launches that print a number are those that were slow (or, of a rate,
+    fast), and alone they would tell another median.
+    """
+    of_case: dict[tuple[str, str], list[tuple[Case, LogValue]]] = {}
+    for one in found:
+        for case, value in one.values:
+            of_case.setdefault((case.case_id, value.metric_id), []).append((case, value))
+    below = {key: sum(value.is_below for _, value in values) for key, values in of_case.items()}
+    for one in found:
+        one.values = [(case, value) for case, value in one.values if not below[case.case_id, value.metric_id]]
+    told = []
+    for key, count in below.items():
+        values = of_case[key]
+        if 0 < count < len(values):
+            case, metric_id = values[0][0], key[1]
+            told.append(
+                f"{case.entry.label()}, {case.benchmark}, {metric_id} of {case.message_size_bytes} B: {count} of"
+                f" {len(values)} launches have 0, which is below what the program prints, and the others alone would"
+                " not be typical: none of them counts"
+            )
+    return told
 
 
 def _leave_out_copies(found: list[_Found], left_out: list[str]) -> list[str]:

@@ -49,6 +49,8 @@ class LogValue:
     line: int
     traps: tuple[str, ...] = ()
     """The known traps that it has, by name."""
+    is_below: bool = False
+    """It is 0, which is less than what its program prints: no number."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ def of_table(document: Document, table: Table, beside: Said) -> LogTable:
                 found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line, told)
             elif size or not unit_of(metric_id).is_rate:
                 left_out[f"{table.name}: line {row.line} has {value:g}, which is below what the program prints"] = None
+                found[key] = LogValue(benchmark, series, own or 1, size, metric_id, value, row.line, is_below=True)
     if twice:
         lines = f"lines {min(found[key].line for key in twice)} to {max(twice.values())}"
         left_out[f"{table.name}: {lines} have several rows of one size, and nothing here tells them apart"] = None
