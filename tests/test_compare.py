@@ -191,6 +191,15 @@ def test_a_condition_that_is_given_twice_counts_once(runs: dict[str, Path]) -> N
     assert twice.stdout == once.stdout
 
 
+def test_a_difference_within_the_margin_fails_in_words_that_say_so(runs: dict[str, Path]) -> None:
+    words = (runs["before"], runs["slow"], "--margin", "90%", "--fail-if")
+    result = told(*words, "slower")
+    assert result.exit_code == 11
+    assert "At 4 of them the two are equivalent all the same" in result.stdout
+    assert "slower:90% asks for more than that" in result.stdout
+    assert told(*words, "slower:90%").exit_code == 0
+
+
 def test_runs_with_nothing_in_common_do_not_pass(runs: dict[str, Path]) -> None:
     with pytest.raises(FabriscopeError, match="nothing can be compared"):
         told(OLD_RUNS / "run-before-ranks", runs["before"], "--fail-if", "slower:5%")

@@ -16,7 +16,17 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-from campaigns.statistics.noises import BASE_NS, EQUAL_SIDES, NOISES, Floats, Generator, Noise, true_logs, values_of
+from campaigns.statistics.noises import (
+    BASE_NS,
+    EQUAL_MODES,
+    EQUAL_SIDES,
+    NOISES,
+    Floats,
+    Generator,
+    Noise,
+    true_logs,
+    values_of,
+)
 
 from fabriscope.analysis.comparing.compared import EQUIVALENT, LEADS, Compared, by_pair
 from fabriscope.analysis.comparing.comparisons import KINDS, compared, families
@@ -146,7 +156,8 @@ def by_blocks(cell: Cell, names: tuple[str, ...], runs: int, seed: int) -> Itera
     yield "| noise | " + " | ".join(f"{blocks} blocks" for blocks in BLOCKS) + " |"
     yield "|---" * (1 + len(BLOCKS)) + "|"
     for name in names:
-        cells = [cell(NOISES[name], np.random.default_rng(seed), runs, blocks) for blocks in BLOCKS]
+        noise = NOISES.get(name, EQUAL_MODES)
+        cells = [cell(noise, np.random.default_rng(seed), runs, blocks) for blocks in BLOCKS]
         yield f"| {name} | " + " | ".join(f"{one:.1%}" for one in cells) + " |"
 
 
@@ -168,7 +179,7 @@ TABLES: dict[str, list[tuple[str, Cell, tuple[str, ...]]]] = {
         ("Runs with a false lead, a curve of eight sizes", partial(false_leads, sizes=CURVE), EQUAL_SIDES),
     ],
     "control": [("Runs whose control over six benchmarks fails", false_alarms, SOME)],
-    "gate": [("Runs that fail a gate over twelve pairs", gate_fails, SOME)],
+    "gate": [("Runs that fail a gate over twelve pairs", gate_fails, (*SOME, EQUAL_MODES.name))],
     "leads": [
         ("Runs with a lead at a size that is equal", _leads, PARTLY),
         ("Runs with an invented crossover", _crossovers, PARTLY),

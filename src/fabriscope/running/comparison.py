@@ -13,7 +13,7 @@ from typing import Any
 import polars as pl
 
 from fabriscope import store
-from fabriscope.analysis.comparing import choices, conditions
+from fabriscope.analysis.comparing import choices, conditions, levels
 from fabriscope.analysis.comparing.compared import Compared
 from fabriscope.analysis.comparing.comparisons import KINDS, families
 from fabriscope.analysis.comparing.conditions import MET, OPEN, Condition
@@ -21,6 +21,7 @@ from fabriscope.analysis.comparing.findings import findings, refuted_sentences
 from fabriscope.analysis.comparing.judging import Family, judged
 from fabriscope.analysis.comparing.ranges import ranges
 from fabriscope.analysis.results import results_of
+from fabriscope.analysis.values import slow_launches
 from fabriscope.analysis.values.kept_state import KeptState
 from fabriscope.analysis.values.known_traps import known_traps, sentences
 from fabriscope.analysis.values.stopping import Rules, rules_of, rules_of_both
@@ -104,12 +105,12 @@ class Comparison:
         for name in self.conditions:
             met, undecided, total = self._count(MET, name), self._count(OPEN, name), self._count(None, name)
             if met:
-                said.append(f"FAILED: {name} is met at {met} of {total} sizes.")
+                alike = conditions.inside_margin(name, [(one.rows, one.answers) for one in self.pairs], self.rules)
+                said.append(f"FAILED: {name} is met at {met} of {total} sizes.{alike}")
             elif undecided:
                 why = "no launches show that nothing differs" if name == "different" else "more launches would tell"
-                said.append(
-                    f"not decided: {name} is met at none of {total} sizes, and not ruled out at {undecided}: {why}."
-                )
+                open_at = f"not ruled out at {undecided}: {why}"
+                said.append(f"not decided: {name} is met at none of {total} sizes, and {open_at}.")
             else:
                 said.append(f"passed: {name} is met at none of {total} sizes.")
         if self.conditions and self.lost_count:
@@ -136,13 +137,8 @@ class Comparison:
         }
 
     def _count(self, wanted: str | None, condition: str | None = None) -> int:
-        said = [
-            one
-            for pair in self.pairs
-            for name, all_of in pair.answers.items()
-            if condition in (None, name)
-            for one in all_of
-        ]
+        told = [pair.answers[name] for pair in self.pairs for name in pair.answers if condition in (None, name)]
+        said = [one for all_of in told for one in all_of]
         return len(said) if wanted is None else said.count(wanted)
 
 
@@ -176,10 +172,10 @@ def of(
     notes = [*found.notes, *(control.sentence() for control in controls if control is not None)]
     notes += [sentence for run in runs for sentence in (*refuted_sentences(run), results_of(run).refused) if sentence]
     if percentile:
-        every = [results_of(run) for run in runs]
-        notes += tail_notes([(one.launch_tails, one.launch_values) for one in every], percentile)
+        notes += tail_notes([(one.launch_tails, one.launch_values) for one in map(results_of, runs)], percentile)
     notes += [f"{path}: {note}" for path, run in zip(paths, runs, strict=True) for note in run.notes]
-    notes += _traps(runs, found.pairs)
+    every = [(path.resolve().name, results_of(run).launch_values) for path, run in zip(paths, runs, strict=True)]
+    notes += [*_traps(runs, found.pairs), *slow_launches.of_runs(every)]
     failed = any(control is not None and control.is_failed for control in controls)
     return dataclasses.replace(found, notes=notes, control_failed=failed)
 
@@ -228,10 +224,9 @@ def _compared(
             raise SelectionError(str(error), where=str(paths[0])) from error
         found = choices.entries_compared(values[0], sides[0], sides[1], rules, turns)
         title = f"{run.manifest.name}: {left} against {right}"
-    return Comparison(
-        title, rules, True, [f"paired inside the blocks of one run; {_rules_text(rules)}", _paired_text(left)],
-        [one.text() for one in wanted], _pairs(found, wanted, rules),
-    )  # fmt: skip
+    notes = [f"paired inside the blocks of one run; {_rules_text(rules)}", _paired_text(left)]
+    notes += levels.guarded(found).notes() if wanted else []
+    return Comparison(title, rules, True, notes, [one.text() for one in wanted], _pairs(found, wanted, rules))
 
 
 def _of_two(
@@ -248,7 +243,7 @@ def _of_two(
     both = (runs[1], runs[0]), (values[1], values[0]), (names[0], names[1])
     found, refused = choices.runs_compared(*both, each)
     notes = [UNPAIRED, _rules_text(rules), f"ratio: how many times as fast {names[0]} is; {_UNPAIRED_RATIO}"]
-    notes += choices.notes_of(*both, found, refused)
+    notes += choices.notes_of(*both, found, refused) + (levels.guarded(found).notes() if wanted else [])
     states = [results_of(run).kept_state for run in (runs[1], runs[0])]
     notes += [note for name, state in zip(names, states, strict=True) if (note := _of_hour(name, state))]
     title = f"{names[0]} against {names[1]}"

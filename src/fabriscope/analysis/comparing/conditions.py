@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabriscope.analysis.comparing.compared import UNDECIDED, Compared
+from fabriscope.analysis.comparing.compared import EQUIVALENT, UNDECIDED, Compared
 from fabriscope.analysis.comparing.judging import Family, Spot
+from fabriscope.analysis.comparing.levels import guarded
 from fabriscope.analysis.numbers.intervals import LEAST_BLOCKS, false_discovery
 from fabriscope.analysis.values.stopping import Rules
 from fabriscope.model.units import parse_share
@@ -47,13 +48,16 @@ def answers(
 ) -> list[dict[str, list[str]]]:
     """Return for each pair of curves, condition and size whether the condition is met, ruled out, or open.
 
-    With each family come the comparisons of its sizes. Met means shown: where no condition truly holds anywhere, one is
-    met at any size of any pair in at most 5 % of runs; else, of what is met at most 5 % is met by chance, on average.
+    With each family come the comparisons of its sizes. Where launches have few levels, and blocks are few, pairs are
+    tested by at least the spread that most of them have (`levels.py`). Met means shown: where no condition truly holds
+    anywhere, one is met at any size of any pair in at most 5 % of runs; else, of what is met at most 5 % is met by
+    chance, on average.
     """
     wanted = distinct(wanted)
+    tested = guarded([family for family, _ in found]).families
     places = [
         (pair, condition.text(), *_tests(condition, spot))
-        for pair, (family, _) in enumerate(found)
+        for pair, family in enumerate(tested)
         for condition in wanted
         if condition.word != "undecided"
         for spot in family.spots
@@ -73,6 +77,24 @@ def answers(
     for (pair, name, _, _), one, other in zip(places, met, out, strict=True):
         told[pair][name].append(MET if one < error else RULED_OUT if other < error else OPEN)
     return told
+
+
+def inside_margin(
+    name: str, found: Sequence[tuple[Sequence[Compared], Mapping[str, Sequence[str]]]], rules: Rules
+) -> str:
+    """Return at how many sizes a condition is met by a difference within the margin, in words; nothing for none.
+
+    Both are true there: that the two differ, and that it matters to nobody whose margin it is.
+    """
+    told = [zip(rows, answers.get(name, ()), strict=False) for rows, answers in found]
+    count = sum(row.verdict == EQUIVALENT and answer == MET for pair in told for row, answer in pair)
+    margin = f"{rules.margin * 100:g}%"
+    return (
+        f" At {count} of them the two are equivalent all the same: the difference is shown, and so is that it is less"
+        f" than the margin. {name.partition(':')[0]}:{margin} asks for more than that."
+        if count
+        else ""
+    )
 
 
 def _tests(condition: Condition, spot: Spot) -> tuple[float, float]:

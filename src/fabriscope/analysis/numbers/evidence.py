@@ -18,6 +18,7 @@ Ramdas, "Anytime-valid t-tests and confidence sequences for Gaussian means with 
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Protocol
@@ -72,6 +73,12 @@ class Evidence(Protocol):
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
         """Return its interval; NaN where the values give none."""
 
+    def parts(self) -> tuple[Mean, ...]:
+        """Return the means that it is made of: itself, or those of both sides."""
+
+    def at_least(self, spread: float) -> Evidence:
+        """Return the same with at least this spread of the values of each part."""
+
 
 class Mean:
     """The mean of values, those that are not finite left out; the centre of none is NaN.
@@ -86,7 +93,7 @@ class Mean:
         numbers = np.asarray(values, dtype=np.float64)
         numbers = numbers[np.isfinite(numbers)]
         self.method, self.horizon = method, horizon
-        self.count = len(numbers)
+        self.numbers, self.count = numbers, len(numbers)
         self.centre = float(numbers.mean()) if self.count else math.nan
         self.spread = float(numbers.std(ddof=1)) if self.count > 1 else math.nan
         if self.count > 1 and float(np.ptp(numbers)) == 0:
@@ -115,6 +122,17 @@ class Mean:
         half = half_width(self.count, self.spread, self.method, confidence, self.horizon) + self.blur
         half = math.nan if half > WIDEST_LOG else half
         return self.centre - half, self.centre + half
+
+    def parts(self) -> tuple[Mean, ...]:
+        """See Evidence."""
+        return (self,)
+
+    def at_least(self, spread: float) -> Mean:
+        """See Evidence."""
+        found = copy.copy(self)
+        found.spread = max(self.spread, spread)
+        found.error = found.spread / math.sqrt(self.count)
+        return found
 
     def log_evidence(self, values: Floats) -> Floats:
         """Return the logarithm of the evidence against each of these means."""
@@ -171,6 +189,14 @@ class Difference:
             return self.centre - half, self.centre + half
         low, high = self._edge(-1, 1 - confidence), self._edge(1, 1 - confidence)
         return (low, high) if math.isfinite(low) and math.isfinite(high) else (math.nan, math.nan)
+
+    def parts(self) -> tuple[Mean, ...]:
+        """See Evidence."""
+        return self._left, self._right
+
+    def at_least(self, spread: float) -> Difference:
+        """See Evidence."""
+        return Difference(self._left.at_least(spread), self._right.at_least(spread), self._kept)
 
     def _tail(self, distance: float, edge: float) -> float:
         if self.count < 2:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -87,6 +87,13 @@ def _critical(count: int) -> float:
 def words_of_launches(kept: KeptState, values: pl.DataFrame) -> list[str]:
     """Return what the launches themselves say: of a state that the machine keeps, and of slow ones."""
     return [*([kept.sentence()] if kept.is_seen else []), *sentences(slow_launches(values))]
+
+
+def of_runs(of_each: Sequence[tuple[str, pl.DataFrame]]) -> list[str]:
+    """Return what is to be said of the slow launches of runs that are compared, each with its name, or of one run."""
+    several = len(of_each) > 1
+    every = [(name, one) for name, values in of_each for one in slow_launches(values)]
+    return sentences([replace(one, entry_id=f"{one.entry_id} in {name}") if several else one for name, one in every])
 
 
 def sentences(found: Sequence[SlowLaunches]) -> list[str]:
