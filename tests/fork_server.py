@@ -1,6 +1,6 @@
 """The process that `tests.forked` forks commands from: it loads whatever they may need, and runs none itself.
 
-    python -m tests.fork_server DESCRIPTOR     # of a socket, on which it is asked
+    python -m tests.fork_server DESCRIPTOR ROOM     # of a socket, on which it is asked; blanks, for words of commands
 
 polars has threads once it has computed, which do not outlive a fork: a process of tests cannot be forked from.
 """
@@ -8,15 +8,18 @@ polars has threads once it has computed, which do not outlive a fork: a process 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import gc
 import importlib
 import json
 import os
 import pkgutil
 import select
+import signal
 import socket
 import sys
 import traceback
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -34,6 +37,7 @@ SENT_COUNT = len(STREAMS) + 1
 """Descriptors that come with a request: the streams, and where the status is to be written."""
 _IDLE_THREADS = ("jemalloc_bg_thd", "polars-ooc-clea")
 """What polars starts when it is loaded, and what nothing waits for: of memory that is free, and of files on a disk."""
+_LIBC = ctypes.CDLL(None, use_errno=True)
 _TEXTS = ("fabriscope.launch.on_host", "fabriscope.launch.in_front", "fabriscope.launch._")
 
 
@@ -99,6 +103,8 @@ def run(request: dict[str, Any], streams: list[int], kept: set[int]) -> NoReturn
     """Be the command of a request; `kept` are the descriptors that a process of its own would have too."""
     status = 1
     try:
+        if request["inside"] is not None:
+            enter(request["inside"])
         if request["session"]:
             os.setsid()
         for number, (descriptor, name) in enumerate(zip(streams, STREAMS, strict=True)):
@@ -112,6 +118,7 @@ def run(request: dict[str, Any], streams: list[int], kept: set[int]) -> NoReturn
         os.chdir(request["folder"])
         os.environ.clear()
         os.environ.update(request["env"])
+        look_like([sys.executable, "-m", *request["argv"]], request["env"])
         sys.argv = request["argv"]
         program.main()
         status = 0
@@ -124,6 +131,35 @@ def run(request: dict[str, Any], streams: list[int], kept: set[int]) -> NoReturn
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(status)
+
+
+def enter(pid: int) -> None:
+    """Go on as a process in another's namespaces, as by nsenter; who we were waits, and ends as that one does."""
+    handles = [os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in ("pid", "uts", "ipc", "net", "mnt")]
+    for handle in handles:
+        if _LIBC.setns(handle, 0) != 0:
+            raise OSError(ctypes.get_errno(), f"setns into those of process {pid}")
+        os.close(handle)
+    if child := os.fork():
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code < 0:
+            with contextlib.suppress(OSError):  # SIGKILL has no other
+                signal.signal(-code, signal.SIG_DFL)
+            os.kill(os.getpid(), -code)
+        os._exit(code)
+
+
+def look_like(words: Sequence[str], env: Mapping[str, str]) -> None:
+    """Let /proc tell these words and this environment of us, each as far as what the server was started with has room.
+
+    Only once `os.environ` was emptied: what the C library knew of it stood there.
+    """
+    numbers = [int(one) for one in Path("/proc/self/stat").read_text().rpartition(")")[2].split()[1:]]
+    places = numbers[44:46], numbers[46:48]  # the 48th to 51st of all
+    for (begin, end), text in zip(places, (words, [f"{name}={value}" for name, value in env.items()]), strict=True):
+        told = b"".join(os.fsencode(one) + b"\0" for one in text)[: end - begin - 1]
+        ctypes.memmove(begin, told.ljust(end - begin, b"\0"), end - begin)
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ LONGEST = (
     "tests/test_incast_command.py::test_a_lab_is_measured_and_told",
     "tests/test_papers.py::test_e325_runs_without_mpi",
     "tests/lab/test_streams_over_soft_roce.py::test_several_hosts_receive_at_once_over_verbs_and_libfabric[guests]",
+    "tests/lab/test_guests.py",
     "tests/test_examples.py::test_an_example_runs",
 )
 """Tests or files, the longest first, as `scripts/test` reports them at its end."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import pytest
@@ -108,20 +108,34 @@ def test_what_was_tried_stands_in_no_other_table(whole: Whole) -> None:
     assert (gain["settings"], gain["recommended"]) == ("mtu=1000, tcp_timestamps=0", True)
 
 
+def test_commands_and_fabrics_of_a_configuration(whole: Whole) -> None:
+    folder, _ = whole
+    found = result(folder)
+    assert found.rounds[-1].commands == (
+        "a,b: echo 1000 > /sys/class/net/eth0/mtu",
+        "a,b: echo 0 > /proc/sys/net/ipv4/tcp_timestamps",
+    )
+    for name, settings in found.screening.configurations.items():
+        fabric = folder.manifest.fabrics[name]
+        assert (fabric.tries, fabric.knobs, fabric.mtu_bytes) == ("gige", settings, int(settings["mtu"]))
+
+
 def test_a_run_goes_on_with_the_same_rounds_wherever_it_was_interrupted(
     whole: Whole, plan: Plan, tmp_path: Path
 ) -> None:
     uninterrupted, _ = whole
-    for most in (1, 20, 60):
-        tuned(plan, tmp_path / f"run-{most}", most=most)
-        folder, told = store.open_run(tmp_path / f"run-{most}"), Told()
+    tuned(plan, tmp_path / "run", most=1)
+    for until in (20, 60, None):  # one run, which was interrupted three times
+        folder, told = store.open_run(tmp_path / "run"), Told()
         done = set(folder.done())
         left = [one for one in folder.manifest.launches if one.block <= 2 and one.launch_id not in done]
-        for launch in chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done))):
+        launches = chain(left, chain.from_iterable(rounds(plan, folder, told).launches(done)))
+        for launch in islice(launches, until and until - len(done)):
             measure(folder, launch, SPEEDS, NOW, 0.003)
-        assert folder.manifest.trials == uninterrupted.manifest.trials
-        assert store.scheduled(folder.manifest.launches) == store.scheduled(uninterrupted.manifest.launches)
-        assert result(folder).recommended == result(uninterrupted).recommended
+        assert len(folder.done()) == (until or len(uninterrupted.manifest.schedule))
+    assert folder.manifest.trials == uninterrupted.manifest.trials
+    assert store.scheduled(folder.manifest.launches) == store.scheduled(uninterrupted.manifest.launches)
+    assert result(folder).recommended == result(uninterrupted).recommended
 
 
 def test_under_way_nothing_is_claimed(plan: Plan, tmp_path: Path) -> None:
@@ -207,18 +221,6 @@ def test_configurations_that_fail_are_left_out(plan: Plan, tmp_path: Path) -> No
     assert [one.effect.knobs for one in found.effects] == [("mtu",), ("tcp_sack",), ("tcp_timestamps",), ("tx_queue",)]
     assert found.effects[0].effect.low < math.log(1.2) < found.effects[0].effect.high
     assert found.recommended == {"mtu": "1000", "tcp_timestamps": "0"}
-
-
-def test_commands_and_fabrics_of_a_configuration(whole: Whole) -> None:
-    folder, _ = whole
-    found = result(folder)
-    assert found.rounds[-1].commands == (
-        "a,b: echo 1000 > /sys/class/net/eth0/mtu",
-        "a,b: echo 0 > /proc/sys/net/ipv4/tcp_timestamps",
-    )
-    for name, settings in found.screening.configurations.items():
-        fabric = folder.manifest.fabrics[name]
-        assert (fabric.tries, fabric.knobs, fabric.mtu_bytes) == ("gige", settings, int(settings["mtu"]))
 
 
 def test_a_folder_without_a_tuning_has_no_section(tmp_path: Path) -> None:

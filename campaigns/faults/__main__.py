@@ -20,7 +20,7 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ def main() -> None:
     place.enter("campaigns.faults")
     output: Path = arguments.output.absolute()
     output.mkdir(parents=True, exist_ok=True)
-    known = kinds(arguments.mpi or next((one.mpirun for one in stacks()), None))
+    known = _known(arguments, {case["kind"] for case in _read(output).values()})
     chosen = [known[name] for name in arguments.kinds or known]
     for number in unclaimed(arguments.count, output):
         if arguments.cases and number not in arguments.cases:
@@ -58,6 +58,14 @@ def main() -> None:
     (output / "outcomes.md").write_text("\n".join(_table(list(cases.values()), known)) + "\n")
     if any(case["problems"] for case in cases.values()):
         raise SystemExit(EXIT_PROBLEMS)
+
+
+def _known(arguments: argparse.Namespace, made: Collection[str]) -> dict[str, Kind]:
+    """Return the kinds of faults; no MPI library is looked for where none of those that are asked for needs one."""
+    without = kinds(None)
+    if arguments.kinds and without.keys() >= {*arguments.kinds, *made}:
+        return without
+    return kinds(arguments.mpi or next((one.mpirun for one in stacks()), None), stacks())
 
 
 def _arguments() -> argparse.Namespace:

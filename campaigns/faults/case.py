@@ -17,11 +17,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from campaigns.faults import place
+from tests import forked
 
-from fabriscope import lab, store
+from fabriscope import lab
 from fabriscope.lab import Lab
-from fabriscope.model.errors import FabriscopeError
-from fabriscope.running.verify import verify
 
 LAB_PLAN = """
 name: fault
@@ -143,24 +142,28 @@ class Run:
         """By SIGKILL, by the fault: what it leaves running ends soon, and its status says nothing."""
         self.lost_a_host = False
         """With everything on it, what watches over temporary folders there too: those stay, as on any dead host."""
-        self.process: subprocess.Popen[bytes] | OnTerminal | None = None
+        self.process: subprocess.Popen[bytes] | OnTerminal | forked.Command | None = None
 
     def words(self, *words: str | Path) -> list[str]:
         """Return the command line of a fabriscope that can be found by its mark."""
-        env = {"TMPDIR": str(self.temporary), **self.extra_env}
-        marked = [self.mark, *(f"{name}={value}" for name, value in env.items())]
-        return [*self.prefix, "env", *marked, sys.executable, "-m", "fabriscope", *map(str, words)]
+        env = (f"{name}={value}" for name, value in self._env().items())
+        return [*self.prefix, "env", *env, sys.executable, "-m", "fabriscope", *map(str, words)]
+
+    def _env(self) -> dict[str, str]:
+        return {**dict([self.mark.split("=")]), "TMPDIR": str(self.temporary), **self.extra_env}
+
+    def _command(self, *words: str | Path) -> subprocess.Popen[bytes] | forked.Command:
+        """Start a fabriscope, in a session of its own: forked, unless something is to be there before it."""
+        if not self.prefix and "LD_PRELOAD" not in self.extra_env:
+            return forked.Command(words, {**os.environ, **self._env()}, session=True)
+        argv = self.words(*words)
+        with (self.folder / "said").open("wb") as out:
+            return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
 
     def start(self) -> None:
         """Start the run, and leave it to itself."""
-        if self.has_terminal:
-            self.process = OnTerminal(self.words("run", self.plan, "-o", self.path), self.folder / "said")
-            return
-        argv = self.words("run", self.plan, "-o", self.path, "-q")
-        with (self.folder / "said").open("wb") as said:
-            self.process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True
-            )
+        words, said = ("run", self.plan, "-o", self.path), self.folder / "said"
+        self.process = OnTerminal(self.words(*words), said) if self.has_terminal else self._command(*words, "-q")
 
     def close_terminal(self) -> None:
         """Close the terminal that the run was started on."""
@@ -173,14 +176,17 @@ class Run:
 
     def end(self) -> int:
         """Wait until the run has ended; return its status."""
-        if self.process is None:
+        if (process := self.process) is None:
             return 0
         try:
-            return self.process.wait(END_TIMEOUT_S)
+            status = process.wait(END_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
             raise RuntimeError(f"the run did not end in {END_TIMEOUT_S:.0f} s") from None
+        if isinstance(process, forked.Command):
+            (self.folder / "said").write_text("".join(process.communicate()))
+        return status
 
     def resume(self) -> tuple[int, str]:
         """Go on with the run, or start it again if it had not begun; return the status and what it said."""
@@ -188,9 +194,8 @@ class Run:
         if not began and self.path.exists():
             self.path = self.path.with_name("second")
         words = ("--resume", self.path) if began else (self.plan, "-o", self.path)
-        argv = self.words("run", *words, "-q")
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=END_TIMEOUT_S, check=False)
-        return done.returncode, done.stderr.decode(errors="replace")
+        self.process = self._command("run", *words, "-q")
+        return self.end(), self.said()
 
     def said(self) -> str:
         return (self.folder / "said").read_text(errors="replace").strip()
@@ -229,14 +234,9 @@ class Run:
             if kept:
                 yield "the manifest is gone"
             return
-        try:
-            read = store.open_run(self.path).read()
-            read.samples.collect()
-            yield from (f"verify says {finding.sentence()}" for finding in verify(self.path).findings)
-        except FabriscopeError as error:
-            yield f"the folder cannot be read: {error}"
-        except Exception as error:  # whatever a damaged sample file brings
-            yield f"the samples cannot be read: {error}"
+        done = forked.fabriscope(["verify", self.path])
+        if done.returncode != 0:
+            yield f"verify says {done.stdout.strip()} {done.stderr.strip()}"
 
     def pause_until(self, is_there: Callable[[], bool]) -> None:
         """Wait for something of the run; raises Missed if it ends before."""

@@ -8,7 +8,7 @@ import signal
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,6 +23,7 @@ from campaigns.faults.sites import HOSTS, MPI_LAUNCHERS, over_ssh
 from fabriscope import lab
 from fabriscope.model.errors import LabError
 from fabriscope.model.lab import LabSpec
+from fabriscope.model.mpi import MpiStack
 
 ENGINES = ("fabriscope-engine",)
 LOCAL_LAUNCHES = 8
@@ -219,7 +220,7 @@ def _switch_dies(run: Run) -> str:
     return "the lab's switch killed"
 
 
-def kinds(mpirun: str | None) -> dict[str, Kind]:
+def kinds(mpirun: str | None, stacks: Sequence[MpiStack] = ()) -> dict[str, Kind]:
     """Return the kinds of faults by name; those that need an MPI only where there is one."""
     every = [
         Kind("host-dies", "a host dies", _host_dies),
@@ -242,7 +243,7 @@ def kinds(mpirun: str | None) -> dict[str, Kind]:
         Kind("ssh-shared-lab", "two runs share hosts reached by ssh", _shared_lab, SSH_PLAN, over_ssh),
     ]
     extra += [*_in_turns(), *_of_links_and_disks(mpirun)]
-    of_places = [_kind(where, blow) for where in sites.places(mpirun) for blow in sites.BLOWS]
+    of_places = [_kind(where, blow) for where in sites.places(mpirun, stacks) for blow in sites.BLOWS]
     return {one.name: one for one in (*every, *extra, *of_places)}
 
 

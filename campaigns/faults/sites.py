@@ -165,8 +165,8 @@ def _in_a_job(run: Run) -> Iterator[None]:
         cluster.stop()
 
 
-def places(mpirun: str | None) -> list[Place]:
-    """Return the kinds of runs that this machine can make; `mpirun` is that of the collectives."""
+def places(mpirun: str | None, stacks: Sequence[MpiStack]) -> list[Place]:
+    """Return the kinds of runs that this machine can make with these libraries; `mpirun` is that of the collectives."""
     found = [
         Place("incast", "many to one, in rounds", INCAST_PLAN, 4),
         Place("streams", "streams to one", STREAMS_PLAN, STREAMS_LAUNCHES),
@@ -174,7 +174,7 @@ def places(mpirun: str | None) -> list[Place]:
         Place("ssh", "over ssh", SSH_PLAN, 5, over_ssh),
     ]
     for kind in ("mpich", "openmpi"):
-        stack = next((one for one in stacks() if one.kind.startswith(kind)), None)
+        stack = next((one for one in stacks if one.kind.startswith(kind)), None)
         if stack is not None:
             found.append(Place(kind, f"MPI, {kind}", MPI_PLAN.replace("MPIRUN", stack.mpirun), 4))
     if mpirun is not None:

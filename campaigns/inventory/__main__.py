@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from tests.audit.made_up import scene
-from tests.ssh.cluster import cluster
+from tests.ssh.cluster import HEAD, cluster
 
 from fabriscope.audit import auditing
 from fabriscope.audit.scene import Scene
@@ -43,7 +43,8 @@ def inventory(count: int) -> float:
     """Return how long the inventory of that many hosts takes."""
     names = [f"node{number}" for number in range(1, count + 1)]
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder), names, {}) as one:
-        argv = one.fabriscope("inventory", "--hosts", f"node[1-{count}]", "--ssh", one.ssh, "--format", "json")
+        words = ("inventory", "--hosts", f"node[1-{count}]", "--ssh", one.ssh, "--format", "json")
+        argv = one.argv(HEAD, sys.executable, "-m", "fabriscope", *words)
         started_s = time.monotonic()
         done = subprocess.run(argv, capture_output=True, text=True, timeout=LONG_S, check=False)
         took_s = time.monotonic() - started_s

@@ -67,10 +67,10 @@ def test_peers_are_ranks_of_the_world_whatever_the_communicator(stack: MpiStack,
     first, _, last = job.ranks
     sent, received = only(last, "MPI_Send"), only(first, "MPI_Recv")
     assert (sent.peer, sent.bytes, received.peer, received.bytes) == (0, 100, 2, 100)
-    for rank in job.ranks:  # 600 communicators, each of the rank itself
+    for rank in job.ranks:  # 300 communicators, each of the rank itself
         alone = only(rank, "MPI_Barrier")
-        assert (alone.count, alone.where, alone.ranks) == (600, "self", 1)
-        assert total(rank, "MPI_Comm_free")[0] == 601
+        assert (alone.count, alone.where, alone.ranks) == (300, "self", 1)
+        assert total(rank, "MPI_Comm_free")[0] == 301
 
 
 def test_what_is_not_blocking_counts_where_it_begins_and_its_wait_where_it_waits(
@@ -134,8 +134,8 @@ def test_a_fork_is_not_the_rank(stack: MpiStack, program: str, tmp_path: Path) -
     assert [total(rank, "MPI_Barrier")[0] for rank in job.ranks] == [1, 1]
 
 
-def test_a_million_calls(stack: MpiStack, program: str, tmp_path: Path) -> None:
-    count = 1_000_000
+def test_very_many_calls(stack: MpiStack, program: str, tmp_path: Path) -> None:
+    count = 200_000
     job, _ = profiled(stack, [program, "many", str(count)], tmp_path, ranks=1)
     assert total(job.ranks[0], "MPI_Iprobe")[0] == count
     assert job.cost_share > 0  # how much depends on what else the machine does

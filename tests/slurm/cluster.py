@@ -14,6 +14,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests import forked
+
 from fabriscope import lab
 from fabriscope.lab.presets import PRESETS
 from fabriscope.model.lab import LabSpec
@@ -98,7 +100,7 @@ class Cluster:
 
     def fabriscope(self, *words: str | Path) -> subprocess.CompletedProcess[str]:
         """Run fabriscope on the first node to its end."""
-        return self.run(*self.own_words(*words))
+        return forked.fabriscope(words, self.environment, TIMEOUT_S, inside=forked.process_of("n1", self._lab))
 
     @staticmethod
     def own_words(*words: str | Path) -> tuple[str, ...]:

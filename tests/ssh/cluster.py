@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests import needs
+from tests import forked, needs
 
 from fabriscope import lab
 from fabriscope.lab import Lab
@@ -84,9 +84,13 @@ class Cluster:
         """Return the words of a command on a host."""
         return [*self.lab.host(host).access, *words]
 
-    def fabriscope(self, *words: str | Path) -> list[str]:
-        """Return the words that run fabriscope on the head."""
-        return self.argv(HEAD, sys.executable, "-m", "fabriscope", *map(str, words))
+    def start(self, *words: str | Path, env: Mapping[str, str]) -> forked.Command:
+        """Start fabriscope on the head, in a session of its own."""
+        return forked.Command(words, env, session=True, inside=forked.process_of(HEAD, self.lab))
+
+    def fabriscope(self, *words: str | Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+        """Run fabriscope on the head to its end."""
+        return forked.fabriscope(words, env, TIMEOUT_S, inside=forked.process_of(HEAD, self.lab))
 
 
 def need_sshd() -> None:

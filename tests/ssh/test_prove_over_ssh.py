@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.ssh.cluster import HEAD, Cluster, cluster
+from tests.ssh.cluster import Cluster, cluster
 from tests.two_ranks import RANK
 
 from fabriscope.lab.presets import PRESETS
@@ -32,8 +32,7 @@ def hosts(tmp_path: Path) -> Iterator[Cluster]:
 
 
 def prove(one: Cluster, *words: str) -> subprocess.CompletedProcess[str]:
-    env = {**os.environ, "FABRISCOPE_SSH": one.ssh}
-    return one.on(HEAD, *one.fabriscope("prove", *words)[len(one.argv(HEAD)) :], env=env)
+    return one.fabriscope("prove", *words, env={**os.environ, "FABRISCOPE_SSH": one.ssh})
 
 
 def test_the_hosts_that_the_command_names_are_watched(hosts: Cluster) -> None:

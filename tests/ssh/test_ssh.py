@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -69,10 +68,7 @@ def records(run: Path) -> list[dict[str, Any]]:
 
 def measured(one: Cluster, plan: Path) -> list[dict[str, Any]]:
     run = one.folder / "run"
-    done = subprocess.run(
-        one.fabriscope("run", plan, "-o", run, "-q"),
-        env=environment(one), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
+    done = one.fabriscope("run", plan, "-o", run, "-q", env=environment(one))
     assert (run / "journal.jsonl").exists(), done.stderr
     found = records(run)
     assert done.returncode == 0, [record["results"] for record in found]
@@ -176,16 +172,14 @@ def test_relays_go_through_the_hosts_own_ssh(tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_stays_on_the_hosts_when_we_are_ended(apart: Cluster, how: signal.Signals) -> None:
     run = apart.folder / "run"
-    argv = apart.fabriscope("run", write_plan(apart, "[tcp]", budget="600s"), "-o", run, "-q")
-    with subprocess.Popen(
-        argv, env=environment(apart), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-    ) as ours:
-        while not any("--rank 1" in words for words in left_on(apart, "node2")):
-            assert ours.poll() is None, ours.communicate()
-            time.sleep(0.05)
-        for pid in _fabriscopes(apart):
-            os.kill(pid, how)
-        ours.communicate(timeout=TIMEOUT_S)
+    plan = write_plan(apart, "[tcp]", budget="600s")
+    ours = apart.start("run", plan, "-o", run, "-q", env=environment(apart))
+    while not any("--rank 1" in words for words in left_on(apart, "node2")):
+        assert ours.poll() is None, ours.communicate()
+        time.sleep(0.05)
+    for pid in _fabriscopes(apart):
+        os.kill(pid, how)
+    ours.communicate(timeout=TIMEOUT_S)
     wait_until_clean(apart)
 
 
@@ -194,16 +188,13 @@ def test_a_cut_cable_ends_what_runs_behind_it(apart: Cluster) -> None:
     run = apart.folder / "run"
     plan = write_plan(apart, "[tcp]", budget="12s")
     plan.write_text(plan.read_text().replace("[inter, intra]", "[inter]") + "floor: false\n")
-    with subprocess.Popen(
-        apart.fabriscope("run", plan, "-o", run, "-q"),
-        env=environment(apart), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    ) as ours:  # fmt: skip
-        while not any("--rank 1" in words for words in left_on(apart, "node2")):
-            assert ours.poll() is None, ours.communicate()
-            time.sleep(0.05)
-        cut = apart.on("node2", "sh", "-c", "ip link set mgmt0 down; ip link set ens3 down")
-        assert cut.returncode == 0, cut.stderr
-        ours.communicate(timeout=TIMEOUT_S)
+    ours = apart.start("run", plan, "-o", run, "-q", env=environment(apart))
+    while not any("--rank 1" in words for words in left_on(apart, "node2")):
+        assert ours.poll() is None, ours.communicate()
+        time.sleep(0.05)
+    cut = apart.on("node2", "sh", "-c", "ip link set mgmt0 down; ip link set ens3 down")
+    assert cut.returncode == 0, cut.stderr
+    ours.communicate(timeout=TIMEOUT_S)
     (record,) = records(run)
     (mishap,) = record["mishaps"]
     assert mishap.startswith("host node2 is gone: it cannot be entered")
@@ -222,10 +213,7 @@ def test_a_cut_cable_ends_what_runs_behind_it(apart: Cluster) -> None:
 
 
 def resumed(one: Cluster, run: Path) -> int:
-    done = subprocess.run(
-        one.fabriscope("run", "--resume", run, "-q"),
-        env=environment(one), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
+    done = one.fabriscope("run", "--resume", run, "-q", env=environment(one))
     assert done.returncode in (0, 10), done.stderr
     return done.returncode
 
@@ -259,10 +247,7 @@ def _fabriscopes(one: Cluster) -> list[int]:
 def test_hosts_that_cannot_be_used_are_named_before_anything_runs(apart: Cluster) -> None:
     plan = write_plan(apart, "[tcp]")
     plan.write_text(plan.read_text().replace("node[1-2]", "node[1-4]").replace("ens3}", "ens3, node3: a, node4: b}"))
-    done = subprocess.run(
-        apart.fabriscope("run", plan, "-o", apart.folder / "run"),
-        env=environment(apart), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
+    done = apart.fabriscope("run", plan, "-o", apart.folder / "run", env=environment(apart))
     assert done.returncode == 5, done.stderr
     assert "host node3: it cannot be reached: ssh: Could not resolve hostname node3" in done.stderr
     assert "host node4: it cannot be reached" in done.stderr
@@ -274,10 +259,7 @@ def test_hosts_that_cannot_be_used_are_named_before_anything_runs(apart: Cluster
 def test_an_interface_that_is_not_there_is_a_mistake_of_the_plan(apart: Cluster) -> None:
     plan = write_plan(apart, "[tcp]")
     plan.write_text(plan.read_text().replace("ens3", "eth7"))
-    done = subprocess.run(
-        apart.fabriscope("run", plan, "-o", apart.folder / "run"),
-        env=environment(apart), capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
-    )  # fmt: skip
+    done = apart.fabriscope("run", plan, "-o", apart.folder / "run", env=environment(apart))
     assert done.returncode == 2
     assert "interface 'eth7' has no IPv4 address on host node2" in done.stderr
     assert "ens3" in done.stderr
