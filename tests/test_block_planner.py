@@ -55,10 +55,15 @@ def begun(plan: Plan, path: Path) -> store.RunFolder:
     return store.create(path, {**store.describe((), launches, FABRICS.values()), **about}, plan.text)
 
 
-def measure(folder: store.RunFolder, launch: Launch, between: float, inside: float) -> None:
-    """Append a launch with a level of its own, whose bursts differ by `inside` after a second of measuring."""
+def measure(
+    folder: store.RunFolder, launch: Launch, between: float, inside: float, late_ns: int = 0, bursts: int = 16
+) -> None:
+    """Append a launch with a level of its own, whose bursts differ by `inside` after a second of measuring.
+
+    It takes `late_ns` more than others.
+    """
     own = np.random.default_rng([launch.launch_id, 7])
-    level, bursts = own.normal(0, between), 16
+    level = own.normal(0, between)
     blocks: list[SampleBlock] = []
     for case in launch.cases:
         of_bursts = own.normal(0, inside / np.sqrt(launch.budget_ns / 1e9 / bursts), bursts)
@@ -74,7 +79,7 @@ def measure(folder: store.RunFolder, launch: Launch, between: float, inside: flo
         "reason": None,
         "results": {case.case_id: {"status": "ok", "reason": None} for case in launch.cases},
         "started_unix_ns": 10**18 + place * (launch.budget_ns + START_NS // 2),
-        "elapsed_ns": launch.budget_ns + START_NS // 2,
+        "elapsed_ns": launch.budget_ns + START_NS // 2 + late_ns,
         "details": {},
     }
     folder.append(record, blocks, again=True)
@@ -206,12 +211,6 @@ def test_where_there_is_nothing_to_choose_there_are_five_blocks(
     assert rules_of(folder.read()).words.endswith("was fixed before the run")
 
 
-def test_a_budget_that_is_spent_by_the_pilots_is_told(tmp_path: Path) -> None:
-    folder, told = made(planned_of(TEXT.replace("30s", "2s"), tmp_path), tmp_path / "run")
-    assert choice_of(folder).blocks == 3
-    assert "the budget is enough for no more than 3" in told.sentences[-1]
-
-
 def test_pilots_of_which_one_failed_choose_nothing(tmp_path: Path) -> None:
     plan = planned_of(TEXT, tmp_path)
     folder = begun(plan, tmp_path / "run")
@@ -225,7 +224,10 @@ def test_pilots_of_which_one_failed_choose_nothing(tmp_path: Path) -> None:
     ("more", "words"),
     [
         ("until: decided", "with until: decided a run goes on block by block"),
-        ("sharpen: 1", "chooses the number of its blocks (launches: auto) or adds launches later (sharpen), not both"),
+        (
+            "tune: {fabric: gige, knobs: {tcp_sack: [0, 1]}, objective: {benchmark: ping_pong, size: 64}}",
+            "a tuning fills a budget of its own with launches",
+        ),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(tmp_path: Path, more: str, words: str) -> None:
@@ -234,7 +236,10 @@ def test_what_does_not_go_with_it_is_refused(tmp_path: Path, more: str, words: s
 
 def test_what_is_nearly_the_word_is_told(tmp_path: Path) -> None:
     assert "write auto" in refused(TEXT.replace("launches: auto", "launches: Auto"), tmp_path)
-    assert "whole number" in refused(TEXT.replace("launches: auto", "launches: few"), tmp_path)
+    for said in ("few", "[auto]", "null", "{}"):
+        told = refused(TEXT.replace("launches: auto", f"launches: {said}"), tmp_path)
+        assert "whole number is expected" in told
+        assert told.endswith("write it in digits, such as 1000, or auto for one that the run chooses")
 
 
 def record(launch_id: int, begin_s: float, end_s: float, group: str | None = None) -> LaunchRecord:
@@ -284,13 +289,16 @@ def test_a_check_asks_about_a_budget_that_leaves_no_choice(tmp_path: Path) -> No
     assert "nothing can be chosen" not in CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
     path.write_text(path.read_text().replace("30s", "3s"))
     out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
-    assert "launches: auto: 4 blocks take about 5 seconds, and nothing can be chosen in a budget of 3s" in out
+    assert "launches: auto: there is time for 3 blocks alone in a budget of 3s, and nothing can be chosen" in out
+    path.write_text(path.read_text().replace("3s", "1s"))
+    out = CliRunner().invoke(fabriscope, ["plan", "check", str(path)]).output
+    assert "launches: auto: a budget of 1s is spent by 2 pilot blocks, and a verdict needs 3, which take about 2" in out
 
 
 def test_the_command_line_takes_the_word_and_no_other(tmp_path: Path) -> None:
     path = written(TEXT.replace("auto", "5").replace("budget", "until: decided\nbudget"), tmp_path)
     few = CliRunner().invoke(fabriscope, ["run", str(path), "--launches", "few"])
-    assert "'few' is no whole number" in few.output
+    assert "'few' is neither auto nor a whole number" in few.output
     auto = CliRunner().invoke(fabriscope, ["run", str(path), "--launches", "auto"])
     assert isinstance(auto.exception, PlanError)
     assert "with until: decided a run goes on block by block" in str(auto.exception)

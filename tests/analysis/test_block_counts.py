@@ -11,6 +11,7 @@ from scipy.stats import t
 from fabriscope.analysis.numbers.block_counts import (
     Costs,
     Noises,
+    agreed,
     expected_half_width,
     freedom_of,
     narrowest,
@@ -89,6 +90,20 @@ def test_pilots_tell_both_noises_with_what_one_difference_is_worth() -> None:
     assert 1.0 < alike.between < 2.0, "that two blocks agree is mostly luck"
     assert pooled([0.0] * 1000, [1.0] * 1000, 1000.0, 1.0).between == 0
     assert pooled([1e9], [1.0], 1.0, 1.0).between < 10, "nothing but levels is nothing but levels"
+
+
+def test_where_pilots_lie_far_apart_the_smaller_counts() -> None:
+    assert agreed([1.0, 3.0], 4.0) == 2.0
+    assert agreed([5.0, 1.0], 4.0) == 1.0
+    assert agreed([0.0, 3.0], 4.0) == 1.5, "nothing at all is no measure of the other"
+    assert agreed([0.0, 0.0], 4.0) == 0.0
+
+
+def test_how_many_blocks_there_is_time_for() -> None:
+    costs = Costs(1.0, (0.1, 0.1), 0.5, 3.7)
+    assert costs.most_blocks(50) == 5
+    assert costs.most_blocks(4) == 4
+    assert Costs(1.0, (0.1, 0.1), 0.5, 1.1).most_blocks(50) == 2
 
 
 def test_sizes_of_one_launch_tell_less_than_as_many_launches() -> None:

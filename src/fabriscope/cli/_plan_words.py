@@ -48,13 +48,37 @@ def lone_lines(plan: Plan, schedule: Schedule) -> Iterator[str]:
         yield "nothing is compared: it has one entry; a second fabric, layer or value of an option would be compared"
 
 
-def pilot_words(schedule: Schedule) -> str:
+def least_of_block(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> tuple[int, int]:
+    """Return about how long a block starts, and its launches measure at least; those of a group start at once."""
+    from dataclasses import replace
+
+    from fabriscope import plan as plans
+
+    turn_ns = plans.turn_ns_of(plan.section.turns)
+    block, shared = sharing(plan, schedule, fabrics)
+    around_ns = [plans.around_ns(launch, fabrics, plan.guests) for launch in block]
+    groups = shared.groups if turn_ns is not None else ()
+    start_ns = sum(around_ns) - sum(
+        sum(of_group) - max(of_group) for of_group in ([around_ns[index] for index in group] for group in groups)
+    )
+    least_ns = 0
+    for launch, of_launch in zip(block, around_ns, strict=True):
+        once_ns = plans.expected_ns(replace(launch, budget_ns=0), fabrics, plan.guests) - of_launch
+        is_floor = launch.entry.layer == plans.FLOOR
+        least_ns += launch.budget_ns if is_floor else max(once_ns, plans.told_ns(launch, fabrics, turn_ns))
+    return start_ns, least_ns
+
+
+def pilot_words(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> str:
     """Return what a run will do that chooses the number of its blocks."""
     from fabriscope import plan as plans
     from fabriscope.model.blocks import LEAST_BLOCKS, MOST_CHOSEN_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 
     if because := plans.nothing_to_choose({launch.entry: launch.cases for launch in schedule.launches}):
-        return f"{USUAL_BLOCKS} launches of each entry (launches: auto has nothing to choose: {because})"
+        fits = USUAL_BLOCKS * sum(least_of_block(plan, schedule, fabrics)) <= plan.section.budget
+        count = f"{USUAL_BLOCKS} launches" if fits else f"{PILOT_BLOCKS} to {USUAL_BLOCKS} launches"
+        within = "" if fits else ", as the budget allows"
+        return f"{count} of each entry{within} (launches: auto has nothing to choose: {because})"
     measured = [launch.budget_ns for launch in schedule.launches if launch.entry.layer != plans.FLOOR]
     return (
         f"{PILOT_BLOCKS} pilot blocks of {min(measured) / 1e9:.2g} s a launch, then as many blocks as make the expected"

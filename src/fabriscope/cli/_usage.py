@@ -36,12 +36,17 @@ class _AnyPath(click.Path):
 PATH = _AnyPath(path_type=Path, readable=False)
 
 
+def is_decimal(text: str) -> bool:
+    """Return whether a text is a whole number as plans have it."""
+    return re.fullmatch("0|-?[1-9][0-9]{0,17}", text) is not None
+
+
 class Count(click.IntRange):
     """A whole number in decimal digits, as plans have it: `010`, `1_0` and digits of other scripts may mean another."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail."""
-        if isinstance(value, str) and not re.fullmatch("0|-?[1-9][0-9]{0,17}", value):
+        if isinstance(value, str) and not is_decimal(value):
             self.fail(f"{shown(value)} is no whole number in decimal digits", param, ctx)
         return super().convert(value, param, ctx)
 
@@ -51,7 +56,11 @@ class Launches(Count):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number or the word, or fail."""
-        return value if value == AUTO else super().convert(value, param, ctx)
+        if value == AUTO:
+            return value
+        if isinstance(value, str) and not is_decimal(value):
+            self.fail(f"{shown(value)} is neither auto nor a whole number in decimal digits", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Choice(click.ParamType):  # type: ignore[type-arg]

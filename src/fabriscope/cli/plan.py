@@ -148,14 +148,25 @@ def _turns(checked: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> 
     if turn_ns is None:
         return
     block, sharing = _plan_words.sharing(checked, schedule, fabrics)
-    if not sharing.groups and "turns" not in checked.section.model_fields_set:
+    if len(block) == 1:
+        yield "no launches measure in turns: a block has one alone"
         return
+    alike: dict[str, list[str]] = {}
+    for index, reason in sharing.alone.items():
+        alike.setdefault(reason, []).append(block[index].entry.label())
     sizes = [len(group) for group in sharing.groups]
     count = "all" if sum(sizes) == len(block) else f"{sum(sizes)} of"
     groups = f", in {len(sizes)} groups" if len(sizes) > 1 else ""
-    yield f"{count} {len(block)} launches of a block measure in turns of {duration_words(turn_ns)}{groups}"
-    for index, reason in sharing.alone.items():
-        yield f"{block[index].entry.label()} measures alone: {reason}"
+    if sizes:
+        yield f"{count} {len(block)} launches of a block measure in turns of {duration_words(turn_ns)}{groups}"
+    elif len(alike) == 1:
+        yield f"no launches measure in turns: {next(iter(alike))}"
+        return
+    else:
+        yield "no launches measure in turns"
+    for reason, labels in alike.items():
+        who = labels[0] if len(labels) == 1 else f"{len(labels)} entries ({labels[0]} ...)"
+        yield f"{who} measure{'s' if len(labels) == 1 else ''} alone: {reason}"
 
 
 def _whole(checked: Plan, known: Planned) -> str:
@@ -169,7 +180,8 @@ def _whole(checked: Plan, known: Planned) -> str:
             f" at most {counted(checked.section.block_count, 'block')}, and about {time}"
         )
     if checked.section.chooses_blocks:
-        return f"{counted(len(schedule.cases), 'case')}, {_plan_words.pilot_words(schedule)}, about {time}"
+        pilots = _plan_words.pilot_words(checked, schedule, known.fabrics)
+        return f"{counted(len(schedule.cases), 'case')}, {pilots}, about {time}"
     beside = beside_words(launch.entry for launch in schedule.launches)
     return (
         f"{counted(len(schedule.cases), 'case')}, {counted(checked.section.block_count, 'launch')} of each entry,"

@@ -79,6 +79,8 @@ class BlockChoice:
     """Half of the interval of a log ratio that was expected."""
     usual_half_width: LogWidth | None = None
     """The same of five blocks in the same time; None where there was no time for these, or five were chosen."""
+    is_only: bool = False
+    """Whether there was time for no other number."""
 
 
 @dataclass(frozen=True)

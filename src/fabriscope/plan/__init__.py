@@ -19,7 +19,7 @@ from fabriscope.plan.expand import TYPICAL_BLOCKS, Schedule, expand
 from fabriscope.plan.job_hosts import hosts_to_come
 from fabriscope.plan.load import Plan, load
 from fabriscope.plan.owners import refuse_others
-from fabriscope.plan.pilots import FLOOR, Pilots, lengthened, nothing_to_choose, pilots_of
+from fabriscope.plan.pilots import FLOOR, Pilots, enough_ns, lengthened, nothing_to_choose, pilots_of
 from fabriscope.plan.selections import unmeasured
 from fabriscope.plan.settings import values_of as set_values
 from fabriscope.plan.tuning import tuned_fabric
@@ -40,6 +40,7 @@ __all__ = [
     "at_size",
     "blocks_of",
     "delay_ns",
+    "enough_ns",
     "expand",
     "expected_by_launch",
     "expected_ns",

@@ -90,9 +90,13 @@ def _order(seed: str) -> random.Random:
 def most_added_ns(section: PlanSection, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> int:
     """Return about how long the rounds of sharpening take at most; 0 where a plan asks for none."""
     blocks = section.block_count if section.until == "launches" else min(section.block_count, TYPICAL_BLOCKS)
-    total = 0.0
+    total = planned = 0.0
     for launch in schedule.launches:
         entry = launch.entry
         if launch.block == 1 and entry.instrument == "engine" and entry.layer != "null" and not entry.twin:
-            total += expected_ns(launch, fabrics) * max(1.0, LEAST_ROOM / len(launch.cases))
+            expected = expected_ns(launch, fabrics)
+            planned += expected
+            total += expected * max(1.0, LEAST_ROOM / len(launch.cases))
+    if section.chooses_blocks:  # however many they are: they have the budget, and a round as many
+        return round(section.sharpen * section.budget * total / planned) if planned else 0
     return round(section.sharpen * blocks * total)

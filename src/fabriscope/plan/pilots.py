@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.blocks import USUAL_BLOCKS
+from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.measurement import Launch
@@ -19,6 +20,8 @@ PARTS = 10
 """Of the budget: the launches of a pilot block measure for one of them."""
 FLOOR = "null"
 """The layer of the instrument's floor, which has a time of its own."""
+_SPARE = 1.1
+"""In a budget that is recommended, for blocks that take longer than others."""
 _OUR_ENGINE = "engine"
 Cases = Mapping[Entry, tuple[Case, ...]]
 
@@ -62,6 +65,17 @@ def pilots_of(
     return Pilots(max(launch_ns, min(least_ns.values())), least_ns)
 
 
+def enough_ns(start_ns: float, least_ns: int) -> int:
+    """Return a budget, in whole seconds, in which there is time for more blocks than a verdict needs.
+
+    A block starts in `start_ns`, and its launches measure for `least_ns` together at least.
+    """
+    blocks = LEAST_BLOCKS + 1
+    of_short_pilots = blocks * (start_ns + least_ns)
+    of_others = (blocks * start_ns + (blocks - PILOT_BLOCKS) * least_ns) / (1 - PILOT_BLOCKS / PARTS)
+    return math.ceil(_SPARE * max(of_short_pilots, of_others) / 1e9) * 10**9
+
+
 def nothing_to_choose(entries: Cases) -> str:
     """Return why a run cannot choose the number of its blocks; empty where it can."""
     measured = {entry: cases for entry, cases in entries.items() if entry.layer != FLOOR}
@@ -86,7 +100,6 @@ def contradictions(plan: PlanSection) -> Iterator[Contradiction]:
     if plan.until == "decided":
         what = "with until: decided a run goes on block by block, and launches is the most that it makes"
         yield ("launches",), what, "write the most, such as 50, or remove `until`"
-    for key in ("sharpen", "tune"):
-        if getattr(plan, key):
-            what = f"a run chooses the number of its blocks (launches: auto) or adds launches later ({key}), not both"
-            yield (key,), what, f"write `launches: {USUAL_BLOCKS}`, or remove {key}"
+    if plan.tune:
+        what = "a tuning fills a budget of its own with launches, and launches: auto the plan's, with its starts"
+        yield ("tune",), what, f"write `launches: {USUAL_BLOCKS}`, or remove `tune`"

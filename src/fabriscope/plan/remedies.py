@@ -100,6 +100,8 @@ def of_value(place: Place, kind: str, value: object) -> str | None:
     if kind.startswith("int_") and re.fullmatch(r"[0-9]+ ?(\.\.|-) ?[0-9]+", text):
         several = ", or several in brackets: [1, 2, 4]" if place[0] == "benchmarks" else ""
         return f"ranges are of sizes and streams alone: write one number{several}"
+    if kind.startswith("int_") and keys == ["launches"] and kind != "int_from_float":
+        return "write it in digits, such as 1000, or auto for one that the run chooses"
     if kind == "string_type" and place[-1:] == ("interface",):
         return "write one for all hosts, as eth0, or one for each, as {node1: eth0, node2: eth1}"
     if kind == "string_pattern_mismatch" and text.startswith("-") and is_short(text):

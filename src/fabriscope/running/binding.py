@@ -21,6 +21,7 @@ from fabriscope.plan import Plan
 OUR_ENGINE = "engine"
 HERE = ""
 """What the machine is called that we are on, and that is shared by all hosts of a lab."""
+NOT_ASKED = "their hosts have not been asked yet"
 _GUEST = "guest"
 _FACT = "cpu.order"
 
@@ -33,11 +34,15 @@ def here() -> Processors:
 class Binding:
     """Deals out processors to the ranks of a plan's launches, by one rule for all of them."""
 
-    def __init__(self, plan: Plan, hosts: Mapping[str, Host], facts: Mapping[str, list[Fact]]) -> None:
-        """Prepare; of hosts that are reached over a network the `facts` say which processors they have."""
+    def __init__(self, plan: Plan, hosts: Mapping[str, Host], facts: Mapping[str, list[Fact]] | None) -> None:
+        """Prepare; of hosts that are reached over a network the `facts` say which processors they have.
+
+        None: these hosts have not been asked yet.
+        """
         self._plan = plan
         self._hosts = hosts
-        self._facts = facts
+        self._facts = facts or {}
+        self._are_asked = facts is not None
         self._switch = ""
         self._tries: Mapping[str, str] = {}
 
@@ -60,22 +65,20 @@ class Binding:
             return Dealt(NONE, because="a guest has one processor, and its kernel runs where the system puts it")
         machines = [self._machine(name) for name in entry.hosts]
         try:
-            return dataclasses.replace(processors.deal(wish, machines, self._known), switch=self._switch)
+            dealt = processors.deal(wish, machines, self._known)
         except ValueError as error:
             key = ("fabrics", entry.fabric, "bind") if _of_fabric(self._plan, entry) is not None else ("bind",)
             fix = "name one for each rank among those, or write `bind: core`"
             if entry.layer == "null":
                 fix += ", or leave out the floor, which has two ranks on one host: `floor: false`"
             raise PlanError(str(error), where=self._plan.where(*map(str, key)), fix=fix) from error
+        if not self._are_asked and not dealt.processors and set(machines) != {HERE}:
+            return Dealt(NONE, because=NOT_ASKED)
+        return dataclasses.replace(dealt, switch=self._switch)
 
     def is_wanted(self, entry: Entry) -> bool:
         """Return whether the plan says anything of where the entry's ranks run."""
         return wished(self._plan, self._as_planned(entry)) not in (None, DEFAULT)
-
-    def is_told(self, entry: Entry) -> bool:
-        """Return whether there is something to tell: they are bound, or are not although somebody asked for it."""
-        is_asked = "bind" in self._plan.section.model_fields_set or _of_fabric(self._plan, entry) is not None
-        return self.is_wanted(entry) and (is_asked or bool(self.of(entry).processors))
 
     def settle(self, site: Site, entries: Collection[Entry]) -> None:
         """Give the lab's switch what no rank of these entries has, where any is bound. Raises PlanError, LabError."""
@@ -122,18 +125,21 @@ def planned(plan: Plan, near: Callable[[str], bool]) -> Binding:
     is_here = {name: plan.uses_lab or near(name) for name in plan.hosts}
     kinds = {name: _GUEST if name in plan.guests else "machine" for name in plan.hosts}
     hosts = {name: Host(name, () if is_near else ("ssh",), kind=kinds[name]) for name, is_near in is_here.items()}
-    return Binding(plan, hosts, {})
+    return Binding(plan, hosts, None)
 
 
 def described(binding: Binding, entries: Iterable[Entry]) -> Iterator[str]:
     """Yield where the ranks of entries will run, in words: a line for all that run alike, and why others do not."""
     alike: dict[Dealt, list[str]] = {}
     for entry in entries:
-        if binding.is_told(entry):
+        if binding.is_wanted(entry):
             alike.setdefault(binding.of(entry), []).append(entry.label())
     for dealt, labels in alike.items():
         who = labels[0] if len(labels) == 1 else f"{len(labels)} entries ({labels[0]} ...)"
         if dealt.processors:
             yield f"{who}: ranks on the processors {processors.of_ranks(dealt.processors)}"
-        elif dealt.because:
-            yield f"{who}: ranks are bound to nothing, since {dealt.because}"
+        elif dealt.because == NOT_ASKED:
+            yield f"{who}: the run says on which processors ranks run, for {dealt.because}"
+        else:
+            why = f"since {dealt.because}" if dealt.because else "as `bind` says"
+            yield f"{who}: ranks are bound to nothing, {why}"

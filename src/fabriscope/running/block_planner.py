@@ -10,8 +10,8 @@ from itertools import pairwise
 from fabriscope import bug_log, store
 from fabriscope import plan as plans
 from fabriscope.analysis.comparing.pilots import choice_words, noises_of
-from fabriscope.analysis.numbers.block_counts import Costs, Noises, narrowest, planned
-from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
+from fabriscope.analysis.numbers.block_counts import STARTS_APART, Costs, Noises, agreed, narrowest, planned
+from fabriscope.model.blocks import LEAST_BLOCKS, MOST_CHOSEN_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.case import Entry
 from fabriscope.model.fabric import Fabric
 from fabriscope.model.manifest import BlockChoice
@@ -57,7 +57,8 @@ class BlockPlanner:
         pilots = self._pilots()
         if self._folder.manifest.choice is None:
             self._choose(pilots)
-        later = self._folder.manifest.launches[len(pilots) :]
+        planned_ids = {line.launch_id for line in self._folder.manifest.planned[len(pilots) :]}
+        later = [launch for launch in self._folder.manifest.launches if launch.launch_id in planned_ids]
         for _, block in itertools.groupby(later, key=lambda launch: launch.block):
             yield [launch for launch in block if launch.launch_id not in done]
 
@@ -70,22 +71,22 @@ class BlockPlanner:
         launches = plans.blocks_of(self._section.seed, pilots, choice.blocks, lengths_ns)
         self._folder.add(_ROUND, launches, choice=choice)
         self._progress.say(f"launches: {choice_words(choice)}")
-        blocks = choice.blocks - PILOT_BLOCKS
-        self._progress.more(len(launches), blocks * (choice.start_ns + sum(lengths_ns.values())))
+        if blocks := choice.blocks - PILOT_BLOCKS:
+            self._progress.more(len(launches), blocks * (choice.start_ns + sum(lengths_ns.values())))
 
     def _choice(self, pilots: Sequence[Launch]) -> BlockChoice:
-        """Return how many blocks there will be: of the narrowest interval, or as many as there are without a reason."""
+        """Return how many blocks there will be: of the narrowest interval, or the usual ones as far as time allows."""
         costs = self._costs(pilots, self._least_ns(pilots))
-        start_ns, shortest_ns = (round(one_s * _SECOND) for one_s in (costs.start_s, min(costs.least_s, default=0.0)))
+        start_ns, most = round(costs.start_s * _SECOND), costs.most_blocks(MOST_CHOSEN_BLOCKS)
         because = _nothing_to_choose(pilots)
         noises, because = (None, because) if because else self._noises(costs.pilot_s)
-        if noises is None:
-            length_s = costs.launch_s(USUAL_BLOCKS - PILOT_BLOCKS)
-            length_ns = shortest_ns if length_s is None else round(length_s * _SECOND)
-            return BlockChoice(USUAL_BLOCKS, length_ns, start_ns, because)
-        best = narrowest(noises, costs)
-        if best is None:
-            return BlockChoice(LEAST_BLOCKS, shortest_ns, start_ns)
+        best = narrowest(noises, costs) if noises is not None else None
+        if noises is None or best is None:
+            blocks = min(most, USUAL_BLOCKS)
+            length_s = costs.launch_s(blocks - PILOT_BLOCKS) if blocks > PILOT_BLOCKS else None
+            because = self._too_small(costs) if length_s is None else because
+            length_ns = round((costs.pilot_s if length_s is None else length_s) * _SECOND)
+            return BlockChoice(blocks, length_ns, start_ns, because)
         usual = planned(noises, costs, USUAL_BLOCKS) if best.blocks != USUAL_BLOCKS else None
         return BlockChoice(
             best.blocks,
@@ -95,6 +96,17 @@ class BlockPlanner:
             inside=noises.inside / math.sqrt(best.launch_s),
             half_width=best.half_width,
             usual_half_width=usual.half_width if usual is not None else None,
+            is_only=most == LEAST_BLOCKS,
+        )
+
+    def _too_small(self, costs: Costs) -> str:
+        """Return that there is no time for a block after the pilots, and which budget would do."""
+        least_ns = round(sum(costs.least_s) * _SECOND)
+        enough = duration_words(plans.enough_ns(costs.start_s * _SECOND, least_ns))
+        took_s = self._section.budget / _SECOND - costs.left_s
+        return (
+            f"the budget of {duration_words(self._section.budget)} is too small for more, since these pilots took"
+            f" {took_s:.2g} s, and a verdict needs {LEAST_BLOCKS} blocks; {enough} would do"
         )
 
     def _noises(self, pilot_s: float) -> tuple[Noises | None, str]:
@@ -117,8 +129,11 @@ class BlockPlanner:
         ids = {launch.launch_id for launch in pilots}
         records = [record for record in self._folder.done().values() if record.launch_id in ids]
         took_s = took_ns(records) / _SECOND
-        measured_s = sum(launch.budget_ns for launch in pilots if launch.entry in least_ns) / _SECOND
-        start_s = max(0.0, took_s - measured_s) / PILOT_BLOCKS
+        measured_s = sum(launch.budget_ns for launch in pilots if launch.entry in least_ns) / _SECOND / PILOT_BLOCKS
+        blocks = sorted({launch.block for launch in pilots})
+        each_s = [took_ns(one for one in records if one.block == block) / _SECOND for block in blocks]
+        between_s = (took_s - sum(each_s)) / PILOT_BLOCKS
+        start_s = agreed([max(0.0, one_s + between_s - measured_s) for one_s in each_s], STARTS_APART)
         shortest_s = min((launch.budget_ns for launch in pilots if launch.entry in least_ns), default=0) / _SECOND
         least_s = tuple(of_entry / _SECOND for of_entry in least_ns.values())
         return Costs(start_s, least_s, shortest_s, self._section.budget / _SECOND - took_s)

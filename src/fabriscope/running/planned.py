@@ -10,7 +10,6 @@ from fabriscope import plan as plans
 from fabriscope.adapters import engine
 from fabriscope.adapters.base import AdapterContext
 from fabriscope.launch import mpi_jobs
-from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS, USUAL_BLOCKS
 from fabriscope.model.errors import PlanError
 from fabriscope.model.fabric import Fabric
 from fabriscope.plan import Plan, Schedule
@@ -36,8 +35,6 @@ class Planned:
     tuning: TuningTime | None
     budget_ns: int | None = None
     """Of a run that chooses the number of its blocks: what all of them take, and their starts."""
-    fewest_blocks: int = LEAST_BLOCKS
-    """Of such a run."""
 
     @property
     def tuning_ns(self) -> int:
@@ -54,7 +51,7 @@ class Planned:
     def typical_ns(self) -> int:
         """What its launches take; of a run until decided those of as many blocks as such runs have."""
         if self.budget_ns is not None:
-            return max(self.budget_ns, round(sum(self.expected_ns.values()) * self.fewest_blocks / PILOT_BLOCKS))
+            return max(self.budget_ns, sum(self.expected_ns.values()))
         most = plans.TYPICAL_BLOCKS if self.until == "decided" else math.inf
         return sum(self.expected_ns[one.launch_id] for one in self.schedule.launches if one.block <= most)
 
@@ -77,7 +74,6 @@ def planned(plan: Plan) -> Planned:
         plans.most_added_ns(plan.section, schedule, fabrics),
         tuning_plan.check(plan, schedule, fabrics),
         plan.section.budget if plan.section.chooses_blocks else None,
-        USUAL_BLOCKS if plans.nothing_to_choose({one.entry: one.cases for one in schedule.launches}) else LEAST_BLOCKS,
     )
 
 

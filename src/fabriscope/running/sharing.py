@@ -18,7 +18,8 @@ from fabriscope.model.units import duration_words
 
 MOST_MEMBERS, MOST_REMOTE_MEMBERS = 12, 4
 """Launches in a group: each has its processes and readers of counters, which all stay until the last one has ended; on
-hosts that are reached over a network each takes two sessions of a connection, of which sshd allows ten."""
+hosts that are reached over a network each takes two sessions of a connection or three, of which sshd allows ten (what
+finds none makes a connection of its own), or as many steps of a job."""
 MOST_RANKS = 128
 """Of a group, which all wait in memory at once."""
 MOST_HELD_BYTES = 256 << 20

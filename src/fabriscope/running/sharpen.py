@@ -40,7 +40,9 @@ class Sharpening:
 
     def launches(self, done: Container[int]) -> Iterator[list[Launch]]:
         """Yield, by blocks, the launches of every round that are to be made, one round after the other."""
-        begun = len(self._folder.manifest.additions)
+        begun, choice = len(self._folder.manifest.additions), self._folder.manifest.choice
+        if choice is not None and choice.blocks < LEAST_BLOCKS:
+            return
         for number in range(1, self._section.sharpen + 1):
             if number > begun and not self._add(number):
                 return
@@ -68,6 +70,8 @@ class Sharpening:
             return False
         last = max(record.block for record in run.journal)
         every = run.manifest.launches
+        if run.manifest.choice is not None:
+            every = every[len(run.manifest.begun_with) :]  # a pilot measures for another time than the later ones
         blocks = range(last + 1, last + 1 + self._block_count(run))
         launches = plans.round_of(number, self._section, every, choice.cases(), blocks)
         self._folder.add(number, launches, near)
@@ -82,6 +86,8 @@ class Sharpening:
         return True
 
     def _block_count(self, run: RunData) -> int:
+        if run.manifest.choice is not None:
+            return run.manifest.choice.blocks
         if self._section.until != UNTIL_DECIDED:
             return self._section.block_count
         planned = {line.launch_id for line in run.manifest.planned}

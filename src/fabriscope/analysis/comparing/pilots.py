@@ -6,12 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from fabriscope.analysis.comparing.comparisons import KINDS, Key, families, series_of, takes_means
 from fabriscope.analysis.comparing.control import CONTROL
 from fabriscope.analysis.curve import IDENTITY, Curve
-from fabriscope.analysis.numbers.block_counts import MOST_RATIO, Noises, freedom_of, pooled
+from fabriscope.analysis.numbers.block_counts import MOST_RATIO, NOISES_APART, Noises, agreed, freedom_of, pooled
 from fabriscope.analysis.numbers.neighbours import Series, variance, variance_apart
 from fabriscope.analysis.values.launch_values import launch_values
 from fabriscope.analysis.values.stopping import Rules
@@ -60,7 +58,7 @@ def _told(run: RunData, kinds: Sequence[str]) -> Iterator[_Told]:
                 if spot.evidence.count < PILOT_BLOCKS or not places:
                     continue
                 of_means = takes_means(pair.metric_id)
-                inside = float(np.mean([_inside(left[one], right[one], of_means=of_means) for one in places]))
+                inside = agreed([_inside(left[one], right[one], of_means=of_means) for one in places], NOISES_APART)
                 of_blocks = spot.evidence.spread**2
                 yield _Told(ids, of_blocks, max(inside, of_blocks / MOST_RATIO))
 
@@ -81,8 +79,11 @@ def choice_words(choice: BlockChoice) -> str:
     instead = ""
     if choice.usual_half_width is not None:
         instead = f" instead of {_percent(choice.usual_half_width)} with {USUAL_BLOCKS}"
+    why = f"{blocks} make the expected interval narrowest: "
+    if choice.is_only:
+        why = f"{blocks}: the budget is enough for no more, and a verdict needs {LEAST_BLOCKS}; expected are "
     return (
-        f"{blocks} make the expected interval narrowest: {_percent(choice.half_width)} either way{instead}"
+        f"{why}{_percent(choice.half_width)} either way{instead}"
         f" (launches differ by {_percent(choice.between)}, the noise inside them adds {_percent(choice.inside)},"
         f" a block starts in {_seconds(choice.start_ns)})"
     )

@@ -26,6 +26,9 @@ PRIOR_RATIO, PRIOR_FREEDOM = 5.0, 2.0
 launches that differ by twice of what their bursts leave open."""
 MOST_RATIO = 50.0
 """Of one comparison: where launches measure long enough to be nothing but their own level, more says no more."""
+STARTS_APART, NOISES_APART = 2.0, 4.0
+"""Where one pilot says so many times as much of a start-up, or of a variance inside launches, as the other, something
+befell it, and the other counts."""
 SHARED = 0.25
 """By how much squares of two sizes of a launch are alike, where half of their variance is the launch's own."""
 
@@ -69,6 +72,11 @@ class Costs:
             if length_s >= rising[count - 1]:
                 return length_s
         return None
+
+    def most_blocks(self, most: int) -> int:
+        """Return how many blocks there is time for, the pilots among them: no more than `most`."""
+        counts = range(most, PILOT_BLOCKS, -1)
+        return next((one for one in counts if self.launch_s(one - PILOT_BLOCKS) is not None), PILOT_BLOCKS)
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,16 @@ def pooled(
     ratio = (PRIOR_FREEDOM * PRIOR_RATIO + freedom * float(ratios.mean())) / (PRIOR_FREEDOM + freedom)
     inside = float(np.median(of_launches))
     return Noises(math.sqrt(max(0.0, ratio - 1) * inside), math.sqrt(inside * pilot_s))
+
+
+def agreed(said: Sequence[float], most_apart: float) -> float:
+    """Return the mean of what each pilot says of one thing, without those that say many times as much as another.
+
+    A rank that was stopped for a second, or a page that came from a disk, makes a start-up longer and bursts noisier,
+    never the other way about.
+    """
+    least = min((one for one in said if one > 0), default=0.0)
+    return float(np.mean([one for one in said if one <= most_apart * least]))
 
 
 def freedom_of(entries: int, comparisons: int) -> float:

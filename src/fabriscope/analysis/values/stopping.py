@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from fabriscope.analysis.numbers.evidence import ANYTIME, CONFIDENCE, FIXED, SEQUENTIAL, Floats, Mean
 from fabriscope.analysis.numbers.intervals import MARGIN
+from fabriscope.model.blocks import USUAL_BLOCKS
 from fabriscope.model.run_data import RunData
 
 ERROR_RATE = 1 - CONFIDENCE
@@ -18,6 +19,7 @@ UNTIL_DECIDED = "decided"
 UNTIL_LAUNCHES = "launches"
 ADDED_WORDS = "sizes that a round added are judged among themselves"
 CHOSEN_WORDS = "Student's t: the number of blocks was chosen by the noise of the first two, not by who leads in them"
+TIMED_WORDS = "Student's t: the number of blocks was chosen by the time that the first two took"
 UNPAIRED_WORDS = "anytime-valid: the run goes on until its comparisons are decided"
 """Of a run whose pairs are judged by the group-sequential t, which is of ratios inside its blocks."""
 
@@ -76,7 +78,9 @@ def _rules_of(run: RunData) -> Rules:
         words = f"anytime-valid: {len(ended & planned)} of {len(planned)} launches are there, and more may come"
         return Rules(ANYTIME, margin, ON_THE_WAY, words)
     choice = run.manifest.choice
-    return Rules(margin=margin) if choice is None or choice.because else Rules(margin=margin, words=CHOSEN_WORDS)
+    if choice is None or (choice.because and choice.blocks == USUAL_BLOCKS):
+        return Rules(margin=margin)
+    return Rules(margin=margin, words=TIMED_WORDS if choice.because else CHOSEN_WORDS)
 
 
 def rules_of_both(one: Rules, other: Rules) -> Rules:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from fabriscope.cli._doubts.oddities import Doubt
-from fabriscope.cli._plan_words import time_words
+from fabriscope.cli._plan_words import least_of_block, time_words
 from fabriscope.model.applications import HPL, INSTRUMENTS
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.blocks import LEAST_BLOCKS
+from fabriscope.model.blocks import LEAST_BLOCKS, PILOT_BLOCKS
 from fabriscope.model.counting import counted
 from fabriscope.model.units import duration_words
 
@@ -140,18 +140,18 @@ def _of_choice(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) ->
     """Yield that a run has no time to choose the number of its blocks."""
     from fabriscope import plan as plans
 
-    if not plan.section.chooses_blocks or plans.nothing_to_choose({one.entry: one.cases for one in schedule.launches}):
+    if not plan.section.chooses_blocks:
         return
-    turn_ns = plans.turn_ns_of(plan.section.turns)
-    block_ns = sum(
-        plans.around_ns(launch, fabrics, plan.guests) + plans.told_ns(launch, fabrics, turn_ns)
-        for launch in schedule.launches
-        if launch.block == 1
-    )
-    if (least_ns := (LEAST_BLOCKS + 1) * block_ns) > plan.section.budget:
-        what = f"launches: auto: {LEAST_BLOCKS + 1} blocks take about {time_words(least_ns / 1e9)}"
-        fix = f"nothing can be chosen in a budget of {duration_words(plan.section.budget)}: write a larger one"
-        yield ("budget",), f"{what}, and {fix}"
+    start_ns, least_ns = least_of_block(plan, schedule, fabrics)
+    budget, enough = (duration_words(one) for one in (plan.section.budget, plans.enough_ns(start_ns, least_ns)))
+    fitting = plan.section.budget // (start_ns + least_ns)
+    if fitting < LEAST_BLOCKS:
+        took = time_words(LEAST_BLOCKS * (start_ns + least_ns) / 1e9)
+        what = f"launches: auto: a budget of {budget} is spent by {PILOT_BLOCKS} pilot blocks, and a verdict needs"
+        yield ("budget",), f"{what} {LEAST_BLOCKS}, which take about {took}: write `budget: {enough}`"
+    elif fitting == LEAST_BLOCKS and not plans.nothing_to_choose({one.entry: one.cases for one in schedule.launches}):
+        what = f"launches: auto: there is time for {LEAST_BLOCKS} blocks alone in a budget of {budget}"
+        yield ("budget",), f"{what}, and nothing can be chosen: write `budget: {enough}`"
 
 
 def _crowd_of(plan: Plan) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ def _values(results: Results) -> Iterator[Term]:
         yield Term("The machine from launch to launch", sentence)
     yield _comparison(results.rules)
     if (choice := results.run.manifest.choice) is not None:
-        yield Term("Number of blocks", f"{choice_words(choice)}; {_CHOSEN}")
+        yield Term("Number of blocks", f"{choice_words(choice)}{'' if choice.because else f'; {_CHOSEN}'}")
     if results.run.once(turn_series):
         yield Term(
             "Ratio of launches that measured in turns",
