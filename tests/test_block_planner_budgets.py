@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests import test_sharpen as sharpen
 from tests.test_block_planner import START_NS, TEXT, begun, choice_of, made, measure, planned_of, planner_of
 
+from fabriscope import plan as plans
 from fabriscope import store
 from fabriscope.analysis.values.stopping import rules_of
 from fabriscope.model.measurement import Launch
@@ -74,6 +76,16 @@ def test_what_befalls_one_pilot_is_not_taken_for_how_it_always_is(tmp_path: Path
         assert choice.inside is not None
         assert choice.inside < 0.2, "0.6 by the mean, where bursts were noisy"
     assert counts[1] >= 0.7 * counts[0], "five seconds of thirty are gone where a start took them"
+
+
+def test_pilots_have_time_for_small_messages_beside_large_ones(tmp_path: Path) -> None:
+    fabric = replace(sharpen.FABRICS["gige"], line_rate_bits_per_s=10**9)
+    plan = planned_of(TEXT.replace("64, 1KiB", "1, 2, 4, 8, 1MiB").replace("30s", "1s"), tmp_path)
+    launch = next(one for one in plans.expand(plan, sharpen.FABRICS).launches if one.entry.fabric == "gige")
+    large, small = (replace(launch, cases=part) for part in (launch.cases[-1:], launch.cases[:-1]))
+    told = [plans.told_ns(one, {"gige": fabric}, None) for one in (launch, large, small)]
+    assert told[0] == told[1] + told[2]
+    assert told[2] == 4 * 4 * 4_000_000, "four small cases, four rounds"
 
 
 def test_a_run_that_chooses_its_blocks_has_as_many_in_each_round(tmp_path: Path) -> None:

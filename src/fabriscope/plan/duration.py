@@ -156,9 +156,14 @@ def application_s(case: Case, fabrics: Mapping[str, Fabric]) -> float:
 
 
 def told_ns(launch: Launch, fabrics: Mapping[str, Fabric], turn_ns: int | None) -> int:
-    """Return about how long a launch measures at least to tell the noise inside it: every case in ROUNDS_TO_TELL."""
-    later_ns = (ROUNDS_TO_TELL - 1) * _round_ns(launch, fabrics, _OPERATIONS_PER_ROUND)
-    return max(_round_ns(launch, fabrics, _FIRST_OPERATIONS) + later_ns, ROUNDS_TO_TELL * (turn_ns or 0))
+    """Return about how long a launch measures at least to tell the noise inside it: every case in ROUNDS_TO_TELL.
+
+    Small cases take a burst each, however long the wire needs for large ones.
+    """
+    operations = (_FIRST_OPERATIONS, *[_OPERATIONS_PER_ROUND] * (ROUNDS_TO_TELL - 1))
+    alone = [replace(launch, cases=(case,)) for case in launch.cases]
+    rounds_ns = sum(_round_ns(one, fabrics, count) for one in alone for count in operations)
+    return max(rounds_ns, ROUNDS_TO_TELL * (turn_ns or 0))
 
 
 def expected_by_launch(

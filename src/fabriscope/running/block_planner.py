@@ -46,8 +46,8 @@ class BlockPlanner:
         """Say beforehand that more will follow than is known yet."""
         if self._folder.manifest.is_to_choose and not _nothing_to_choose(self._pilots()):
             self._progress.say(
-                f"launches: auto: {PILOT_BLOCKS} blocks tell the noise, then the run chooses how many follow within its"
-                f" budget of {duration_words(self._section.budget)}"
+                f"launches: auto: {PILOT_BLOCKS} blocks tell the noise, then the run chooses how many follow in what is"
+                f" left of its budget of {duration_words(self._section.budget)}"
             )
 
     def launches(self, done: Container[int]) -> Iterator[list[Launch]]:
