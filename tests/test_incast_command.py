@@ -59,13 +59,20 @@ def test_the_status_is_that_of_the_worst_curve(states: tuple[str, ...], status: 
     assert incast._status([points.IncastCurve(curve, 8, (), None, state, "") for state in states]) == status
 
 
-@pytest.mark.parametrize(("over", "layer"), [("tcp", "TCP"), ("libfabric-tcp", "libfabric (tcp)"), ("mpi", "MPI")])
-def test_a_lab_is_measured_and_told(over: str, layer: str, tmp_path: Path) -> None:
+def _over(layer: str) -> tuple[str, ...]:
+    """Return the words that choose a layer; MPI by a library that takes 6 s a launch, where MPICH 4.0.2 takes 18."""
+    return ("--over", layer, *(("--mpi", needs.mpi_library("openmpi").name) if layer == "mpi" else ()))
+
+
+@pytest.mark.parametrize(
+    ("over", "layer", "launches"),
+    [("tcp", "TCP", 2), ("libfabric-tcp", "libfabric (tcp)", 1), ("mpi", "MPI", 1)],  # which wait by computing
+)
+def test_a_lab_is_measured_and_told(over: str, layer: str, launches: int, tmp_path: Path) -> None:
     needs.lab()
-    words = ("--over", over, *(("--mpi", needs.mpi_library().name) if over == "mpi" else ()))
     slow = "ethernet-100,rate=20Mb/s,buffer=64KiB,on_full=pause"
-    sizes = ("--size", "8KiB", "--streams", "1..2", "--duration", "100ms", "--launches", "2")
-    done = command(*TO, *words, *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
+    sizes = ("--size", "8KiB", "--streams", "1..2", "--duration", "100ms", "--launches", launches)
+    done = command(*TO, *_over(over), *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
     run = api.load(tmp_path / "run")
     (curve,) = results_of(store.open_run(tmp_path / "run").read()).incast_curves
     assert done.exit_code == incast._status([curve]), done.output
@@ -74,20 +81,19 @@ def test_a_lab_is_measured_and_told(over: str, layer: str, tmp_path: Path) -> No
     assert layer in curve.name
     assert [point.stream_count for point in curve.points] == [1, 2]
     for point in curve.points:
-        assert point.launch_count + point.refused_window_count >= 2
+        assert point.launch_count + point.refused_window_count >= launches
         assert point.share_of_limit is None or point.share_of_limit <= 1.01
         assert point.evidence.dropped_frames is not None
     assert set(run.streams()["rank"].unique()) == {1, 2}
 
 
-@pytest.mark.parametrize("over", ["tcp", "mpi"])
-def test_several_hosts_that_receive_are_told_each_and_together(over: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("over", "launches"), [("tcp", 2), ("mpi", 1)])
+def test_several_hosts_that_receive_are_told_each_and_together(over: str, launches: int, tmp_path: Path) -> None:
     needs.lab()
-    words = ("--over", over, *(("--mpi", needs.mpi_library().name) if over == "mpi" else ()))
     slow = "ethernet-100,rate=20Mb/s,buffer=64KiB,on_full=pause"
-    sizes = ("--size", "8KiB", "--streams", "1", "--duration", "100ms", "--launches", "2")
+    sizes = ("--size", "8KiB", "--streams", "1", "--duration", "100ms", "--launches", launches)
     ends = ("--to", "node[1-2]", "--from", "node[3-4]")
-    done = command(*ends, *words, *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
+    done = command(*ends, *_over(over), *sizes, "--lab", slow, "-q", "-o", tmp_path / "run")
     run = api.load(tmp_path / "run")
     (curve,) = results_of(store.open_run(tmp_path / "run").read()).incast_curves
     assert done.exit_code == incast._status([curve]), done.output
@@ -95,7 +101,7 @@ def test_several_hosts_that_receive_are_told_each_and_together(over: str, tmp_pa
     assert "to 2 hosts" in curve.name
     (point,) = curve.points
     assert (point.stream_count, [one.host for one in point.destinations]) == (2, ["node1", "node2"])
-    assert point.launch_count + point.refused_window_count >= 2
+    assert point.launch_count + point.refused_window_count >= launches
     if point.aggregate.value is not None:
         parts = [one.aggregate.value or 0.0 for one in point.destinations]
         assert max(parts) <= point.aggregate.value <= 2 * max(parts) * 1.01

@@ -133,7 +133,7 @@ def test_a_submitted_plan_ends_with_a_run_folder_and_a_report(cluster: Cluster, 
 
 def test_a_cancelled_job_is_gone_on_with_in_another_one(cluster: Cluster, tmp_path: Path) -> None:
     plan, run = (
-        write(tmp_path / "plan.yaml", LONG.replace("launches: 40", "launches: 12").replace("40s", "12s")),
+        write(tmp_path / "plan.yaml", LONG.replace("launches: 40", "launches: 8").replace("40s", "5s")),
         tmp_path / "run",
     )
     job = cluster.start(*cluster.own_words("submit", plan, "-o", run, "--wait", "--attribute", "nodelist=n2,n3"))
@@ -143,13 +143,13 @@ def test_a_cancelled_job_is_gone_on_with_in_another_one(cluster: Cluster, tmp_pa
     _, said = job.communicate(timeout=60)
     assert job.returncode == 6
     count = len(journal(run))
-    assert f"job {record.native_id} was cancelled after {count} of 12 launches" in said
+    assert f"job {record.native_id} was cancelled after {count} of 8 launches" in said
     assert f"`fabriscope submit --resume {run}` goes on" in said
-    with pytest.raises(LaunchError, match=rf"ended by its time limit of 0:1\d:00 after {count} of 12 launches"):
+    with pytest.raises(LaunchError, match=rf"ended by its time limit of 0:1\d:00 after {count} of 8 launches"):
         _submission.conclude(record, JobStatus("failed", "The job exhausted its time limit."))
     resumed = cluster.fabriscope("submit", "--resume", run, "--wait")  # and asks for n2 and n3 again
     assert resumed.returncode == 0, resumed.stderr
-    assert [one["launch_id"] for one in journal(run)] == list(range(1, 13))
+    assert [one["launch_id"] for one in journal(run)] == list(range(1, 9))
     assert {command["host"] for one in journal(run) for command in one["commands"]} == {"n2", "n3"}
 
 
