@@ -135,7 +135,7 @@ def test_nothing_is_set_on_hosts_so_launches_measure_in_turns() -> None:
     of_library = Fabric("early", {"a": "eth0", "b": "eth0"}, knobs={"ompi_btl_tcp_eager_limit": "1"})
     of_host = replace(of_library, name="small", knobs={**of_library.knobs, "mtu": "600"})
     block = [launch(1, "tcp", "early"), launch(2, "shm", None, "aa"), launch(3, "tcp", "small")]
-    sharing = sharing_of(block, {"early": of_library, "small": of_host}, ())
+    sharing = sharing_of(block, {"early": of_library, "small": of_host})
     assert sharing.groups == ((0, 1),)
     assert sharing.alone == {2: "what its fabric sets holds for whole hosts"}
 

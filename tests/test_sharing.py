@@ -15,7 +15,7 @@ from fabriscope import cli, store
 from fabriscope.analysis.proof.transport import transport_frame
 from fabriscope.model.case import Case, Entry
 from fabriscope.model.errors import PlanError
-from fabriscope.model.fabric import Fabric
+from fabriscope.model.fabric import Fabric, RdmaPort
 from fabriscope.model.measurement import Launch
 from fabriscope.plan import Plan
 from fabriscope.plan.load import load as load_plan
@@ -27,6 +27,7 @@ from fabriscope.running.vocabulary import vocabulary
 FABRICS = {
     "gige": Fabric("gige", {"a": "eth0", "b": "eth0"}),
     "ib": Fabric("ib", {"a": "ib0", "b": "ib0"}, transport="ib"),
+    "roce": Fabric("roce", {"a": "eth1", "b": "eth1"}, transport="roce"),
 }
 
 
@@ -42,24 +43,42 @@ def test_launches_share_whose_bytes_can_be_told_apart() -> None:
         launch(2, "verbs", "ib"),
         launch(3, "shm", None, "aa"),
         launch(4, "tcp", "gige", instrument="iperf3"),
-        launch(5, "mpi", "ib"),
         launch(6, "tcp", "gige", "ba"),
     ]
-    sharing = sharing_of(block, FABRICS, ())
-    assert sharing.groups == ((0, 2),)
-    assert {index: reason.split()[0] for index, reason in sharing.alone.items()} == {
-        1: "the",
-        3: "iperf3",
-        4: "the",
-        5: "no",
+    sharing = sharing_of(block, FABRICS)
+    assert sharing.groups == ((0, 1, 2),)
+    assert {index: reason.split()[0] for index, reason in sharing.alone.items()} == {3: "iperf3", 4: "no"}
+
+
+def test_an_rdma_port_is_used_by_one_launch_of_a_group() -> None:
+    verbs = [launch(1, "verbs", "ib"), launch(2, "verbs", "roce"), launch(3, "verbs", "ib", "aa")]
+    sharing = sharing_of([*verbs, launch(4, "tcp", "gige"), launch(5, "shm", None, "aa")], FABRICS)
+    assert sharing.groups == ((0, 1, 3, 4),)
+    assert sharing.alone == {2: "an RDMA port counts for its host, and another launch uses the same one"}
+
+    tcp = [launch(4, "tcp", "gige"), launch(5, "tcp", "ib")]  # whose bytes a port of InfiniBand counts, too
+    assert sharing_of([*verbs, *tcp], FABRICS).groups == ((0, 1), (3, 4))
+
+    mpi = [launch(4, "tcp", "ib"), launch(5, "mpi", "gige"), launch(6, "mpi", "roce")]
+    sharing = sharing_of([*verbs, *mpi], FABRICS)
+    assert sharing.groups == ((3, 4),)
+    assert set(sharing.alone) == {0, 1, 2, 5}
+    assert set(sharing.alone.values()) == {
+        "an RDMA port counts for its host, and MPI libraries and libfabric open every device"
     }
-    assert sharing_of(block, FABRICS, ("b",)).groups == ()
+
+
+def test_two_names_of_one_device_are_one_port() -> None:
+    port = {host: RdmaPort("mlx5_0") for host in "ab"}
+    fabrics = {name: replace(FABRICS[name], rdma_ports=port) for name in ("ib", "roce")}
+    sharing = sharing_of([launch(1, "verbs", "roce"), launch(2, "verbs", "ib")], fabrics)
+    assert sharing.groups == ()
 
 
 def test_what_a_fabric_sets_is_shared_with_nobody() -> None:
     small = Fabric("small", {"a": "eth0", "b": "eth0"}, knobs={"mtu": "600"})
     block = [launch(1, "tcp", "gige"), launch(2, "tcp", "small"), launch(3, "tcp", "gige")]
-    sharing = sharing_of(block, {**FABRICS, "small": small}, ())
+    sharing = sharing_of(block, {**FABRICS, "small": small})
     assert sharing.groups == ((0, 2),)
     assert sharing.alone == {1: "what its fabric sets holds for whole hosts"}
 
@@ -68,12 +87,17 @@ def test_what_needs_much_memory_is_shared_with_nobody() -> None:
     block = [launch(number, "tcp", "gige") for number in range(1, 5)]
     sizes = {1: (64 << 20, ()), 2: (65 << 20, ()), 3: (8, (("buffers", "rotating"),)), 4: (8, ())}
     cases = {number: Case(block[0].entry, "ping_pong", size, parameters=of) for number, (size, of) in sizes.items()}
-    sharing = sharing_of([replace(one, cases=(cases[one.launch_id],)) for one in block], FABRICS, ())
+    sharing = sharing_of([replace(one, cases=(cases[one.launch_id],)) for one in block], FABRICS)
     assert sharing.groups == ((0, 3),)
     assert {index: reason.split(",")[0] for index, reason in sharing.alone.items()} == {
         1: "its messages need more than 256 MiB",
         2: "its rotating buffers are larger than a host's cache",
     }
+    small = replace(cases[4], message_size_bytes=9 << 20)
+    in_guests = [replace(one, cases=(small if one.launch_id > 2 else cases[4],)) for one in block]
+    sharing = sharing_of(in_guests, FABRICS, guests="b")
+    assert sharing.groups == ((0, 1),)
+    assert {reason.split(",")[0] for reason in sharing.alone.values()} == {"its messages need more than 32 MiB"}
 
 
 def test_what_is_slow_shares_with_what_is_about_as_slow() -> None:
@@ -88,26 +112,26 @@ def test_what_is_slow_shares_with_what_is_about_as_slow() -> None:
         plain = [launch(number, "tcp", name) for number, name in enumerate(["fast", "slow", "fast", "slower", "far"])]
         return [replace(one, cases=(Case(one.entry, "ping_pong", size),)) for one in plain]
 
-    small, large = (sharing_of(block(size), fabrics, ()) for size in (64 << 10, 1 << 20))
+    small, large = (sharing_of(block(size), fabrics) for size in (64 << 10, 1 << 20))
     assert small.groups == ((0, 1, 2, 3),)
     assert sorted(large.groups) == [(0, 2), (1, 3)]
     far = "its longest burst takes some 4s, for which others would wait, and no other entry is about as slow"
     assert small.alone == large.alone == {4: far}
-    assert sharing_of(block(1 << 20), fabrics, (), turn_ns=10**8).groups == ((0, 1, 2, 3),)
+    assert sharing_of(block(1 << 20), fabrics, turn_ns=10**8).groups == ((0, 1, 2, 3),)
 
 
 def test_a_large_block_becomes_groups_of_one_size() -> None:
     block = [launch(number, "tcp", "gige") for number in range(1, 2 * MOST_MEMBERS + 2)]
-    groups = sharing_of(block, FABRICS, ()).groups
+    groups = sharing_of(block, FABRICS).groups
     assert sorted(len(group) for group in groups) == [8, 8, 9]
     assert sorted(index for group in groups for index in group) == list(range(len(block)))
-    few = sharing_of(block, FABRICS, (), most=most_members([False, True])).groups
+    few = sharing_of(block, FABRICS, most=most_members([False, True])).groups
     assert sorted(len(group) for group in few) == [3, 3, 3, 4, 4, 4, 4]
 
 
 def test_a_group_has_no_more_ranks_than_wait_in_memory() -> None:
     block = [launch(number, "mpi", "gige", "ab" * ranks) for number, ranks in enumerate((1, 20, 30, 1, 40, 70))]
-    sharing = sharing_of(block, FABRICS, ())
+    sharing = sharing_of(block, FABRICS)
     assert sharing.alone == {5: "its 140 ranks and those of another are more than 128"}
     assert sorted(map(sorted, sharing.groups)) == [[0, 2], [1, 3, 4]]
 

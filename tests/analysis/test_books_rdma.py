@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from tests.analysis.book_cases import MB, SECOND, TCP, Step, scene, sends, soft, tcp, wire_up
-from tests.analysis.hand_watches import SOFT, Scene
+from tests.analysis.book_cases import HARD_ROCE, MB, SECOND, TCP, Step, hard, scene, sends, soft, tcp, wire_up
+from tests.analysis.hand_watches import HARD, SOFT, Scene
 
 from fabriscope.analysis.proof.books import balance
 from fabriscope.analysis.proof.wire import (
@@ -181,6 +181,25 @@ def test_what_others_moved_while_idle_makes_a_port_theirs_too() -> None:
     idle = scene(soft(2 * MB))
     books = balance(watches(made), ROCE, {name: host.watch(seconds=10) for name, host in idle.hosts.items()})
     assert (books.verdict, f"use {SOFT} too" in books.because) == (UNDECIDED, True)
+
+
+def test_a_port_of_those_who_took_turns_is_theirs_unless_the_job_used_it_too() -> None:
+    shared = replace(HARD_ROCE, others_ports=frozenset({("a", SOFT), ("b", SOFT)}))
+
+    def measured(of_soft: int, of_hard: int, here: int) -> Scene:
+        made = scene(hard(of_hard), queue_pairs(SOFT, here, 0), queue_pairs(HARD, 1, 0), wire_up)
+        for source, target in ("ab", "ba"):
+            made.soft_roce(source, target, of_soft)
+        return made
+
+    def verdict(one: Scene, asked: Expectation = shared) -> str:
+        return balance(from_zero(one), asked).verdict
+
+    beside = measured(20 * MB, 20 * MB, 0)
+    assert (verdict(beside, HARD_ROCE), verdict(beside)) == (REFUTED, PROVED)
+    assert verdict(measured(20 * MB, 20 * MB, 1)) == REFUTED
+    assert verdict(measured(40 * MB, 0, 1)) == REFUTED
+    assert verdict(measured(40 * MB, 0, 0)) == UNDECIDED
 
 
 @pytest.mark.parametrize("asked", [ROCE, TCP])

@@ -135,4 +135,4 @@ def sharing(plan: Plan, schedule: Schedule, fabrics: Mapping[str, Fabric]) -> tu
     setting = [stack.name for stack in plan.section.mpi if not MPI_SETTINGS.keys() >= stack.settings.keys()]
     turn_ns = plans.turn_ns_of(plan.section.turns) or TURN_NS
     most = most_members(not (plan.uses_lab or is_here(host)) for host in plan.hosts)
-    return block, sharing_of(block, fabrics, plan.guests, setting, turn_ns, most)
+    return block, sharing_of(block, fabrics, setting, plan.guests, turn_ns, most)

@@ -181,6 +181,8 @@ class Expectation:
     """Host to interface."""
     rdma_ports: Mapping[str, str] = field(default_factory=dict)
     """Host to `DEVICE/PORT`."""
+    others_ports: frozenset[tuple[str, str]] = frozenset()
+    """Host and `DEVICE/PORT` of those that launches which shared the time were asked to go over."""
     payload_bytes: Mapping[tuple[str, str], int] | None = None
     """(From host, to host) to what the program sent; both may be one host. None where nobody knows (`prove`)."""
     message_count: int | None = None

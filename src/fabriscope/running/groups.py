@@ -94,7 +94,7 @@ class BlockRunner:
             return
         setting = [name for name, stack in self._site.mpi.items() if on_hosts(stack.knobs)]
         most = most_members(host.is_remote for host in self._site.hosts.values())
-        sharing = sharing_of(block, self._site.fabrics, self._plan.guests, setting, self._turn_ns, most)
+        sharing = sharing_of(block, self._site.fabrics, setting, self._plan.guests, self._turn_ns, most)
         for group in sharing.groups:
             yield from self._together([block[index] for index in group], self._turn_ns)
         yield from self._alone((block[index], reason) for index, reason in sharing.alone.items())

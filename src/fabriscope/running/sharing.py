@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fabriscope import plan as plans
 from fabriscope.model.benchmark_kind import GROUP, OF_STREAMS
 from fabriscope.model.benchmarks import kind_of
-from fabriscope.model.fabric import Fabric
-from fabriscope.model.layers import layer_of
+from fabriscope.model.fabric import RDMA_TRANSPORTS, Fabric
+from fabriscope.model.layers import Carrier, layer_of
 from fabriscope.model.measurement import Launch
 from fabriscope.model.mpi_settings import on_hosts
 from fabriscope.model.quantity import Buffers
@@ -22,22 +22,24 @@ hosts that are reached over a network each takes two sessions of a connection or
 finds none makes a connection of its own), or as many steps of a job."""
 MOST_RANKS = 128
 """Of a group, which all wait in memory at once."""
-MOST_HELD_BYTES = 256 << 20
-"""Of messages, by all ranks of a launch: a group's launches hold theirs at the same time."""
+MOST_HELD_BYTES, MOST_HELD_IN_GUESTS_BYTES = 256 << 20, 32 << 20
+"""Of messages, by all ranks of a launch: a group's launches hold theirs at the same time; a guest has 1 GiB."""
 SLOW_TURNS, SLOW_FACTOR = 8, 8.0
 """How many turns the longest burst of a launch may take before others would mostly wait for it; slow ones share with
 each other by steps of the factor."""
 _DELAYS_OF_BURST = 4
 """A warm-up and a measured operation there and back."""
 OUR_ENGINE = "engine"
-TCP = "tcp"
+_LIBRARIES = ("mpi", "libfabric")
+"""Transports of the engine by libraries, which open every RDMA device that they find; its own open the one they use."""
+_PORTS = "an RDMA port counts for its host"
 
 
 def sharing_of(
     block: Sequence[Launch],
     fabrics: Mapping[str, Fabric],
-    guests: Collection[str],
     setting: Collection[str] = (),
+    guests: Collection[str] = (),
     turn_ns: int = TURN_NS,
     most: int = MOST_MEMBERS,
 ) -> Sharing:
@@ -47,13 +49,16 @@ def sharing_of(
     slower than each other for the length of a turn, and use nothing whose counters could not be told apart, nor much
     memory. `setting` are the MPI libraries for whose launches something is set.
     """
-    alone = {
-        index: reason for index, launch in enumerate(block) if (reason := _alone(launch, fabrics, guests, setting))
-    }
-    alike: dict[tuple[str, int], list[int]] = {}
-    bursts_ns = {index: _burst_ns(launch, fabrics) for index, launch in enumerate(block) if index not in alone}
+    reasons = (_alone(launch, fabrics, setting, guests) for launch in block)
+    alone = {index: reason for index, reason in enumerate(reasons) if reason}
+    may_share = {index: launch for index, launch in enumerate(block) if index not in alone}
+    apart, others = _over_ports(may_share, fabrics)
+    alone |= others
+    alike: dict[tuple[str, int, bool], list[int]] = {}
+    bursts_ns = {index: _burst_ns(launch, fabrics) for index, launch in may_share.items() if index not in alone}
     for index, burst_ns in bursts_ns.items():
-        alike.setdefault((block[index].entry.hosts[0], _slowness(burst_ns, turn_ns)), []).append(index)
+        key = block[index].entry.hosts[0], _slowness(burst_ns, turn_ns), index in apart
+        alike.setdefault(key, []).append(index)
     groups = [tuple(part) for members in alike.values() for part in _parts(members, block, most)]
     for group in groups:
         if len(group) == 1:
@@ -98,32 +103,64 @@ def _parts(members: list[int], block: Sequence[Launch], most: int) -> list[list[
     return [*filter(None, parts), *([index] for index in members if ranks[index] >= MOST_RANKS)]
 
 
+def _over_ports(launches: Mapping[int, Launch], fabrics: Mapping[str, Fabric]) -> tuple[set[int], dict[int, str]]:
+    """Return which launches over RDMA share with each other and with nobody else, and why others measure alone.
+
+    An RDMA port counts for its host: whose bytes it carried is known where one launch alone uses it, and none sends
+    over its interface by the kernel, whose bytes Soft RoCE's and InfiniBand's ports count too.
+    """
+    of_ports = {index: launch for index, launch in launches.items() if _uses_port(launch, fabrics)}
+    if any(layer_of(launch.entry.layer).transport in _LIBRARIES for launch in launches.values()):
+        return set(), dict.fromkeys(of_ports, f"{_PORTS}, and MPI libraries and libfabric open every device")
+    alone, taken = dict[int, str](), set[tuple[str, str]]()
+    for index, launch in sorted(of_ports.items(), key=lambda one: str(one[1].entry)):  # the same ones in every block
+        cards = _cards(launch, fabrics)
+        if taken.isdisjoint(cards):
+            taken |= cards
+        else:
+            alone[index] = f"{_PORTS}, and another launch uses the same one"
+    by_kernel = {card for index, one in launches.items() if index not in of_ports for card in _cards(one, fabrics)}
+    return set() if taken.isdisjoint(by_kernel) else of_ports.keys() - alone.keys(), alone
+
+
+def _cards(launch: Launch, fabrics: Mapping[str, Fabric]) -> set[tuple[str, str]]:
+    """Return the interfaces and RDMA devices of a launch's fabric, by host."""
+    if launch.entry.fabric is None:
+        return set()
+    fabric, hosts = fabrics[launch.entry.fabric], launch.entry.hosts
+    devices = {host: port.device for host, port in fabric.rdma_ports.items()}
+    return {(host, names[host]) for names in (fabric.interfaces, devices) for host in hosts if host in names}
+
+
+def _uses_port(launch: Launch, fabrics: Mapping[str, Fabric]) -> bool:
+    """Return whether an RDMA port may carry what a launch sends."""
+    layer, fabric = layer_of(launch.entry.layer), launch.entry.fabric
+    speaks_rdma = fabric is not None and fabrics[fabric].transport in RDMA_TRANSPORTS
+    return layer.needs_rdma or (speaks_rdma and layer.carrier not in (Carrier.TCP, Carrier.MEMORY, Carrier.NOTHING))
+
+
 def _alone(
-    launch: Launch, fabrics: Mapping[str, Fabric], guests: Collection[str], setting: Collection[str]
+    launch: Launch, fabrics: Mapping[str, Fabric], setting: Collection[str], guests: Collection[str]
 ) -> str | None:
     entry = launch.entry
     if entry.instrument != OUR_ENGINE:
         return f"{entry.instrument} cannot wait for its turn"
-    if not set(guests).isdisjoint(entry.hosts):
-        return "guests of one machine share its processors as programs do not"
     fabric = fabrics[entry.fabric] if entry.fabric else None
     if fabric is not None and on_hosts(fabric.knobs):
         return "what its fabric sets holds for whole hosts"
     if entry.mpi in setting:
         return "what its library sets holds for whole hosts"
-    uses_card = layer_of(entry.layer).needs_rdma or (fabric is not None and fabric.transport != TCP)
-    if uses_card:
-        return "the counters of an RDMA port do not say whose bytes it carried"
-    return _needs_memory(launch)
+    is_in_guests = not set(guests).isdisjoint(entry.hosts)
+    return _needs_memory(launch, MOST_HELD_IN_GUESTS_BYTES if is_in_guests else MOST_HELD_BYTES)
 
 
-def _needs_memory(launch: Launch) -> str | None:
+def _needs_memory(launch: Launch, most_bytes: int) -> str | None:
     """Return why a launch's messages are too much for a host that holds those of others too."""
     if any(case.parameter_map.get("buffers") == Buffers.ROTATING.value for case in launch.cases):
         return "its rotating buffers are larger than a host's cache, and a group's launches hold theirs all at once"
     ranks = len(launch.entry.hosts)
     factors = (ranks if kind_of(case.benchmark).pattern in (GROUP, *OF_STREAMS) else 1 for case in launch.cases)
     sizes = (case.message_size_bytes * factor for case, factor in zip(launch.cases, factors, strict=True))
-    if 2 * ranks * max(sizes, default=0) > MOST_HELD_BYTES:
-        return f"its messages need more than {MOST_HELD_BYTES >> 20} MiB, which all launches of a group hold at once"
+    if 2 * ranks * max(sizes, default=0) > most_bytes:
+        return f"its messages need more than {most_bytes >> 20} MiB, which all launches of a group hold at once"
     return None

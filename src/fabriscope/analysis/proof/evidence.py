@@ -13,6 +13,7 @@ from fabriscope.analysis.proof.flows import LOOPBACK, Flow, flows_of, hosts_by_a
 from fabriscope.analysis.proof.found import Found
 from fabriscope.analysis.proof.line import LEAST_COUNTED_BYTES, OWNERLESS_SHARE, Line
 from fabriscope.analysis.proof.mirrors import with_unlisted
+from fabriscope.analysis.proof.ports import is_of_others, used_by
 from fabriscope.analysis.proof.ranks import Ranks, memory_text
 from fabriscope.analysis.proof.routes import resent_to, routed, routes_of, through_doors
 from fabriscope.analysis.proof.transfers import OTHERS, OUTWARD, RANKS, UNCLEAR, Transfer, not_the_jobs, transfers_of
@@ -63,6 +64,7 @@ class Evidence:
             lines = books_datagrams.told_apart(lines, meter, self.ranks)
             self.lines += [one for one in lines if one.interface not in self.disturbed[host]]
             self.ports += [one for one in without_ip(ports, lines) if one.name not in self.disturbed[host]]
+        self._own_ports = used_by(self.ranks, self.ports)
         self.lines = books_datagrams.at_both_ends(self.lines, self.meters)
         every = list(transfers_of(flows, hosts_by_address(watches), is_parallel=self.ranks.is_parallel))
         if self.ranks.is_parallel and not self._talk(every):  # programs without MPI, one from each rank
@@ -300,10 +302,8 @@ class Evidence:
         return self.ranks.have_verbs or any(one.jobs_count for one in self.ports)
 
     def _is_others(self, port: Port) -> bool:
-        """Return whether a port is somebody else's: others have queue pairs there, and the job uses another one."""
-        opened = {name for host, one in self.ranks.all if host == port.host for name in one.devices}
-        mine = [one.name for one in self.ports if one.host == port.host and (one.jobs_count or one.file in opened)]
-        return bool(mine) and port.name not in mine and port.others_count + port.old_count > 0
+        """Return whether a port is somebody else's: others use it, and the job was seen to use another one."""
+        return is_of_others(port, self._own_ports, self.expected.others_ports)
 
     def is_asked_port(self, port: Port) -> bool:
         """Return whether a port is what was asked for: by its name, or because it speaks that."""

@@ -94,8 +94,9 @@ def expectation(run: RunData, record: LaunchRecord) -> Expectation | None:
         if host in hosts and transport != "tcp"
     }
     details = record.details
+    payload = _payload(details, hosts)
     return Expectation(
-        transport, entry.fabric or "", interfaces, ports, _payload(details, hosts), details.sent_messages
+        transport, entry.fabric or "", interfaces, ports, payload_bytes=payload, message_count=details.sent_messages
     )
 
 
@@ -112,11 +113,16 @@ def _payload(details: Details, hosts: list[str]) -> dict[tuple[str, str], int] |
 def books_of(run: RunData) -> Iterator[tuple[LaunchRecord, Expectation, Books]]:
     """Yield the journal's record, what was asked for and the books of every launch that was watched."""
     idle = run.idle_watches()
-    for record in run.journal:
-        watches = run.watches(record)
-        asked = expectation(run, record) if watches else None
-        if watches and asked is not None:
-            yield record, asked, balance(watches, asked, idle)
+    asked = [(record, one) for record in run.journal if (one := expectation(run, record)) is not None]
+    of_groups: dict[str | None, set[tuple[str, str]]] = {}
+    for record, one in asked:
+        of_groups.setdefault(record.details.turn_group, set()).update(one.rdma_ports.items())
+    for record, one in asked:
+        if watches := run.watches(record):
+            group = record.details.turn_group
+            others = of_groups[group] - one.rdma_ports.items() if group else ()
+            one = replace(one, others_ports=frozenset(others))
+            yield record, one, balance(watches, one, idle)
 
 
 def transport_frame(run: RunData) -> pl.DataFrame:
