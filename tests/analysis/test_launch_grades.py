@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from campaigns.statistics.grades import outcomes
-from campaigns.statistics.noises import NOISES, values_of
+from campaigns.statistics.noises import EQUAL_MODES, NOISES, Noise, values_of
 
 from fabriscope.analysis.rows import rows_of
 from fabriscope.analysis.values.estimates import Estimate, estimates_of
-from fabriscope.analysis.values.kept_state import NOT_ASKED, KeptState
+from fabriscope.analysis.values.kept_state import NOT_ASKED, KeptState, kept_state
 from fabriscope.analysis.values.launch_grades import grade_of, of_launches
 
 SOUND = KeptState(launch_count=30, spare_count=24, p_value=0.4)
@@ -66,3 +66,19 @@ def test_a_very_wide_interval_is_told_by_a_factor() -> None:
     row = number()
     assert "its interval reaches 1.51e+03 times the value" in graded(replace(row, high=row.value * 1509), SOUND)[1]
     assert "its interval extends 900.0% from the value" in graded(replace(row, high=row.value * 10), SOUND)[1]
+
+
+def test_launches_on_few_levels_are_weak_and_rare_slow_ones_are_none() -> None:
+    order = {launch: (float(launch), str(launch)) for launch in range(1, 31)}
+    names = tuple((name, "ping_pong", "") for name in "abcdef")
+
+    def has_levels(noise: Noise, seed: int) -> bool:
+        logs = noise.logs(np.random.default_rng(seed), (1, 5, 6, 1))
+        return kept_state(values_of(logs, (8,), names), order).has_levels
+
+    assert all(has_levels(EQUAL_MODES, seed) for seed in range(8))
+    for name in ("lognormal 10 %", "one in ten twice", "clock of 5 %"):
+        assert sum(has_levels(NOISES[name], seed) for seed in range(20)) <= 3
+    grade, reasons = graded(number(), replace(SOUND, has_levels=True))
+    assert grade == "C"
+    assert "few levels" in reasons

@@ -7,14 +7,17 @@ other hours may bring. Ratios inside blocks are of launches that met the same st
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
 from fabriscope.analysis.numbers.evidence import Floats
+from fabriscope.analysis.numbers.levels import p_without_levels
 from fabriscope.analysis.numbers.persistence import Ints, offset, p_of_independence, standardized
+from fabriscope.analysis.values.clock_steps import STEP
+from fabriscope.model.blocks import LEAST_BLOCKS
 from fabriscope.model.metrics import metric_of
 from fabriscope.model.run_data import RunData
 
@@ -26,6 +29,11 @@ SHOWN_BELOW = 0.05
 TELLING = 16
 """Launches beyond the first of each entry: with fewer, a state that lasts for five launches is missed in one run of
 four and more often (`campaigns.statistics.kept_states`)."""
+
+OFTEN = 0.2
+"""The share of launches from which on another level is none that only a few launches meet, past which medians lie."""
+LEVELS_BELOW = 0.01
+"""How often launches of normal distributions are to be said to come on levels."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +49,8 @@ class KeptState:
     """About how many launches, one after the other, a state lasts; 0 where none was seen."""
     halves: Mapping[tuple[str, int], float] = field(default_factory=dict)
     """Entry id and round to the half-width, as a logarithm, that belongs into the square of an interval's."""
+    has_levels: bool = False
+    """Launches come on few levels with little between them, of which the few of an entry may all have met one."""
 
     @property
     def is_seen(self) -> bool:
@@ -120,6 +130,39 @@ def kept_state(values: pl.DataFrame, order: Order) -> KeptState:
     measured in turns with each other met one state, and count as one.
     """
     levels = [row for row in levels_of(values) if row[0] in order]
+    return replace(_kept_state(levels, order), has_levels=_has_levels(levels, _steps(values)))
+
+
+def _steps(values: pl.DataFrame) -> dict[str, float]:
+    """Return entry id to the longest step of the clock behind its values, a share of them."""
+    if STEP not in values.columns:
+        return {}
+    return dict(values.group_by("entry_id").agg(pl.col(STEP).max()).iter_rows())
+
+
+def _has_levels(levels: Sequence[tuple[int, Entry, float]], steps: Mapping[str, float]) -> bool:
+    """Return whether launches come on levels that are not those of a clock's steps."""
+    of_entries: dict[Entry, list[float]] = {}
+    for _, entry, level in levels:
+        of_entries.setdefault(entry, []).append(level)
+    series = [
+        np.array(some)
+        for (entry_id, _), some in of_entries.items()
+        if len(some) >= LEAST_BLOCKS and np.diff(np.sort(some)).max() > 2 * steps.get(entry_id, 0.0)
+    ]
+    return p_without_levels(series) < LEVELS_BELOW and _share_aside(series) >= OFTEN
+
+
+def _share_aside(series: Sequence[Floats]) -> float:
+    """Return which share of all launches lies on the smaller side of its entry's widest gap, where that is wide."""
+    ordered = [np.sort(values) for values in series]
+    gaps = [np.diff(values) for values in ordered]
+    widest = max(float(gap.max()) for gap in gaps)
+    below = [(int(gap.argmax()) + 1, len(gap) + 1) for gap in gaps if gap.max() > widest / 2]
+    return sum(min(count, of - count) for count, of in below) / sum(map(len, ordered))
+
+
+def _kept_state(levels: Sequence[tuple[int, Entry, float]], order: Order) -> KeptState:
     names: list[Entry] = list(dict.fromkeys(entry for _, entry, _ in levels))
     entries = np.array([names.index(entry) for _, entry, _ in levels], dtype=np.int64)
     scaled, deviations = standardized(np.array([level for _, _, level in levels]), entries)

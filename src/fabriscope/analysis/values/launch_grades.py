@@ -47,6 +47,8 @@ def of_launches(row: Estimate, kept: KeptState) -> Iterator[Reason]:
         yield 1, f"the machine's speed {kept.may}changed between stretches of launches: the interval is of this hour"
     elif kept.launch_count and not kept.is_told:
         yield 1, f"{kept.launch_count} launches cannot tell whether the machine keeps a state from launch to launch"
+    if kept.has_levels:
+        yield 2, "launches come on few levels with little between them: a narrow interval may have met one alone"
     beyond = row.impossible_launch_count
     limiting = "copying in memory" if row.limit is None else "the wire"
     if row.impossible:
