@@ -33,8 +33,17 @@ def living(group: int) -> list[Member]:
 
 
 def stopped(groups: Collection[int]) -> set[int]:
-    """Return those groups of which a signal keeps a process from running."""
-    return {member.group for member in _everybody() if member.is_stopped and member.group in groups}
+    """Return those groups of which a signal keeps a process from running.
+
+    A waiter stops when its child does, and would stay so when that goes on again: it is woken, and is none of them.
+    """
+    found = [member for member in _everybody() if member.is_stopped and member.group in groups]
+    parents = {member.parent_pid for member in found}
+    left = {member.pid for member in found if member.name in WAITERS and member.pid not in parents}
+    for member in found:
+        if member.pid in left:
+            send(member, signal.SIGCONT, member.group)
+    return {member.group for member in found if member.pid not in left}
 
 
 def _everybody() -> Iterator[Member]:
