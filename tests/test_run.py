@@ -30,7 +30,7 @@ benchmarks:
 launches: 4
 budget: 1600ms
 """
-KILLS = int(os.environ.get("FABRISCOPE_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("FABRISCOPE_TEST_KILLS", "2"))
 """How often the run is killed; the full count stands in docs/faults.md."""
 
 
@@ -123,7 +123,7 @@ layers: [tcp]
 benchmarks: {ping_pong: {sizes: [1, 4KiB]}}
 floor: false
 launches: 2
-budget: 16s
+budget: 10s
 """
 
 
