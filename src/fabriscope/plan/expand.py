@@ -52,7 +52,12 @@ class Schedule:
 
 
 def expand(
-    plan: Plan, fabrics: Mapping[str, Fabric], cores: int | None = None, memory_bytes: int | None = None
+    plan: Plan,
+    fabrics: Mapping[str, Fabric],
+    cores: int | None = None,
+    memory_bytes: int | None = None,
+    *,
+    all_drawn: bool = False,
 ) -> Schedule:
     """Return the schedule: every block launches every entry once, in a seeded random order (`orders.py`).
 
@@ -82,7 +87,7 @@ def expand(
     order = random.Random(plan.section.seed)  # noqa: S311 - an order of visits, no secret
     launches: list[Launch] = []
     blocks = range(1, plan.section.block_count + 1)
-    for block, visits in zip(blocks, orders(order, list(entries.items())), strict=False):
+    for block, visits in zip(blocks, orders(order, list(entries.items()), all_drawn=all_drawn), strict=False):
         for entry, of_entry in visits:
             seed = order.randrange(1 << 32)
             budget_ns = FLOOR_BUDGET_NS if entry.layer == "null" else budgets_ns[entry]

@@ -17,11 +17,14 @@ _OF, _DRAWN = 4, 2
 
 
 def orders(
-    chance: random.Random, items: Sequence[Item], earlier: Sequence[Sequence[Item]] = ()
+    chance: random.Random, items: Sequence[Item], earlier: Sequence[Sequence[Item]] = (), *, all_drawn: bool = False
 ) -> Iterator[list[Item]]:
-    """Yield the order of one block after the other, without end; `earlier` are those of the blocks before."""
+    """Yield the order of one block after the other, without end; `earlier` are those of the blocks before.
+
+    `all_drawn` is how older versions did it: none is turned round.
+    """
     made = [list(order) for order in earlier]
     while True:
-        is_drawn = len(made) % _OF < _DRAWN
+        is_drawn = all_drawn or len(made) % _OF < _DRAWN
         made.append(chance.sample(items, len(items)) if is_drawn else made[-_DRAWN][::-1])
         yield made[-1]

@@ -102,8 +102,11 @@ def resume(
     with folder.lock(), progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
         plan, site = _with_causes(began_as, site, begun)
         site = site.with_fabrics({**site.fabrics, **tried(folder.manifest.fabrics)})
+        begun_with = folder.manifest.begun_with
         schedule = _schedule(plan, site)
-        if store.scheduled(schedule.launches) != folder.manifest.begun_with:
+        if store.scheduled(schedule.launches) != begun_with:
+            schedule = _schedule(plan, site, all_drawn=True)  # as older versions ordered it
+        if store.scheduled(schedule.launches) != begun_with:
             raise StoreError(
                 "this version of fabriscope would run other launches than the folder's manifest says",
                 where=str(path),
@@ -130,10 +133,12 @@ def _has_failed(record: LaunchRecord) -> bool:
     return bool(record.failures) or (record.status == "failed" and record.ok_count > 0)
 
 
-def _schedule(plan: plans.Plan, site: Site) -> plans.Schedule:
+def _schedule(plan: plans.Plan, site: Site, *, all_drawn: bool = False) -> plans.Schedule:
     hosts = site.hosts.values() if plan.counts_cores else ()
     memory_bytes = applications.memory_per_host(plan, site.facts)
-    schedule = plans.expand(plan, site.fabrics, sites.cores_per_host(hosts, site.facts), memory_bytes)
+    schedule = plans.expand(
+        plan, site.fabrics, sites.cores_per_host(hosts, site.facts), memory_bytes, all_drawn=all_drawn
+    )
     check_specs(plan, schedule)
     Binding(plan, site.hosts, site.facts).check(schedule.entries)
     services.check(schedule, site, in_lab=plan.uses_lab)

@@ -1,8 +1,9 @@
-"""A run whose plan was written as an older version let it be goes on, and only as what it was begun as."""
+"""A run that an older version began goes on, and only as what it was begun as."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def test_a_new_run_asks_what_is_meant(tmp_path: Path, begun: Path) -> None:
 @pytest.mark.parametrize("before", [{"turns": "off", "bind": None}, {"turns": "off", "bind": "default"}])
 def test_what_a_plan_leaves_unsaid_is_what_it_was_when_the_run_began(tmp_path: Path, before: dict[str, object]) -> None:
     path, cancel = tmp_path / "plan.yaml", threading.Event()
-    path.write_text(PLAN.replace("1kb", "1KiB").replace("0200ms", "200ms"))
+    path.write_text(PLAN.replace("1kb", "1KiB").replace("0200", "200").replace("0200ms", "200ms"))
     plan = plans.load(path, vocabulary())
     section = plan.section.model_copy(update=before)  # as a version whose defaults these are would have it
     assert not run.start(
@@ -70,3 +71,16 @@ def test_what_a_plan_leaves_unsaid_is_what_it_was_when_the_run_began(tmp_path: P
     ).is_complete
     assert run.resume(tmp_path / "run", QuietProgress(), threading.Event()).is_complete
     assert not any(record.details.turns for record in store.open_run(tmp_path / "run").read().journal)
+
+
+def test_it_goes_on_in_the_orders_that_it_was_begun_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, cancel = tmp_path / "plan.yaml", threading.Event()
+    path.write_text(PLAN.replace("1kb", "1KiB").replace("0200", "200").replace("launches: 2", "launches: 5"))
+    plan = plans.load(path, vocabulary())
+    with monkeypatch.context() as before:
+        before.setattr(run, "_schedule", functools.partial(run._schedule, all_drawn=True))
+        run.start(plan, tmp_path / "run", Interrupting(1, cancel), cancel)
+    begun = store.open_run(tmp_path / "run").manifest.begun_with
+    assert begun != store.scheduled(plans.expand(plan, {}).launches)  # as it would be begun now
+    assert run.resume(tmp_path / "run", QuietProgress(), threading.Event()).is_complete
+    assert store.open_run(tmp_path / "run").manifest.begun_with == begun
