@@ -102,18 +102,22 @@ def resume(
     with folder.lock(), progress, sites.prepare(began_as, progress.notice, known, cancel) as site:
         plan, site = _with_causes(began_as, site, begun)
         site = site.with_fabrics({**site.fabrics, **tried(folder.manifest.fabrics)})
-        begun_with = folder.manifest.begun_with
-        schedule = _schedule(plan, site)
-        if store.scheduled(schedule.launches) != begun_with:
-            schedule = _schedule(plan, site, all_drawn=True)  # as older versions ordered it
-        if store.scheduled(schedule.launches) != begun_with:
-            raise StoreError(
-                "this version of fabriscope would run other launches than the folder's manifest says",
-                where=str(path),
-                fix=f"resume it with fabriscope {folder.manifest.fabriscope_version}, or start a new run",
-            )
+        schedule = _schedule_as_begun(plan, site, folder)
         resumption.refuse_other_site(folder, _standing(plan, site), _facts(site))
         return _execute(plan, schedule, folder, site, progress, cancel, keep_failed=keep_failed, redo=damaged)
+
+
+def _schedule_as_begun(plan: plans.Plan, site: Site, folder: store.RunFolder) -> plans.Schedule:
+    """Return the schedule that a run was begun with; raises StoreError where there is none by this version."""
+    for all_drawn in (False, True):  # older versions drew the order of every block
+        schedule = _schedule(plan, site, all_drawn=all_drawn)
+        if store.scheduled(schedule.launches) == folder.manifest.begun_with:
+            return schedule
+    raise StoreError(
+        "this version of fabriscope would run other launches than the folder's manifest says",
+        where=str(folder.path),
+        fix=f"resume it with fabriscope {folder.manifest.fabriscope_version}, or start a new run",
+    )
 
 
 def _with_causes(plan: plans.Plan, site: Site, found: Sequence[causes.Cause]) -> tuple[plans.Plan, Site]:
