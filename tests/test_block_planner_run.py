@@ -46,7 +46,7 @@ def test_it_chooses_goes_on_with_that_after_a_kill_and_says_so(runner: Runner) -
     remove_left_overs()
     choice = json.loads(runner.journal()[4])["choice"]
     is_chosen = not choice["because"]
-    assert choice["blocks"] >= (3 if is_chosen else 2), choice  # a busy machine may have no time for a third block
+    assert choice["blocks"] >= 3 or "is too small for more" in choice["because"]  # of a busy machine's time
     status, _, err = runner.finish("run", "--resume", runner.run, "--json")
     assert status == 0, err
     lines = [json.loads(line) for line in runner.journal()]
