@@ -58,6 +58,8 @@ def test_an_rdma_port_is_used_by_one_launch_of_a_group() -> None:
 
     tcp = [launch(4, "tcp", "gige"), launch(5, "tcp", "ib")]  # whose bytes a port of InfiniBand counts, too
     assert sharing_of([*verbs, *tcp], FABRICS).groups == ((0, 1), (3, 4))
+    lone = sharing_of([verbs[0], *tcp], FABRICS).alone
+    assert lone == {0: "an RDMA port counts for its host, and another launch sends over its interface by TCP"}
 
     mpi = [launch(4, "tcp", "ib"), launch(5, "mpi", "gige"), launch(6, "mpi", "roce")]
     sharing = sharing_of([*verbs, *mpi], FABRICS)

@@ -62,8 +62,9 @@ def sharing_of(
     groups = [tuple(part) for members in alike.values() for part in _parts(members, block, most)]
     for group in groups:
         if len(group) == 1:
-            with_others = any(group[0] in members and len(members) > 1 for members in alike.values())
-            alone[group[0]] = _without_others(block[group[0]], bursts_ns[group[0]], turn_ns, with_others)
+            index, crowd = group[0], any(group[0] in members and len(members) > 1 for members in alike.values())
+            with_tcp = f"{_PORTS}, and another launch sends over its interface by TCP" if index in apart else ""
+            alone[index] = with_tcp or _without_others(block[index], bursts_ns[index], turn_ns, crowd)
     return Sharing(tuple(group for group in groups if len(group) > 1), alone)
 
 
